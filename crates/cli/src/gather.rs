@@ -142,6 +142,6 @@ fn folder(path: &Path, depth: usize) -> Result<Vec<PathBuf>, Error> {
         let help = "litmus tests end in `.litmus`; name any other file explicitly";
         return Err(Error::input_with_help("this folder contains no litmus tests", help));
     }
-    inner.sort();
+    inner.sort_unstable();
     Ok(inner)
 }

@@ -21,7 +21,7 @@ pub(crate) fn select(program: &Program, names: &[String]) -> Result<Vec<Goal>, E
         }
         goals.extend(found);
     }
-    goals.sort();
+    goals.sort_unstable();
     goals.dedup();
     Ok(goals)
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use crate::ids::{LocId, RegId};
 use crate::program::{Body, Edge, Instruction, Location, Register};
+use crate::sort::sort_by_key;
 use crate::span::Span;
 
 /// A body under construction.
@@ -98,7 +99,7 @@ impl<O> BodyBuilder<O> {
     /// The body, and for each of its edges the origin.
     pub fn finish(mut self, entry: LocId, failed: Option<LocId>) -> (Body, Vec<O>) {
         // The body sorts its edges in the same way.
-        self.edges.sort_by_key(|(edge, _)| edge.from);
+        sort_by_key(&mut self.edges, |(edge, _)| edge.from);
         let (edges, origins) = self.edges.into_iter().unzip();
         (Body::new(self.registers, self.locations, entry, failed, edges), origins)
     }

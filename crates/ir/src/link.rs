@@ -15,6 +15,7 @@
 use std::collections::BTreeSet;
 
 use crate::expr::{BinaryOp, Expr, Value};
+use crate::gather::Gather;
 use crate::ids::{LocId, ProcId, RegId, ThreadId};
 use crate::program::{
     Body, Edge, Frame, Instruction, Location, Multiplicity, Procedure, Program, Property, Register, StateAtom,
@@ -312,5 +313,5 @@ impl Linker {
 fn implicit_ends(body: &Body) -> BTreeSet<LocId> {
     let goes_on = |edge: &&Edge| !matches!(edge.instruction, Instruction::Return(_) | Instruction::Terminate);
     let arrived = body.edges().iter().filter(goes_on).map(|edge| edge.to).chain([body.entry]);
-    arrived.filter(|&loc| body.is_done(loc)).collect()
+    arrived.filter(|&loc| body.is_done(loc)).gather()
 }

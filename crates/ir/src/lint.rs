@@ -19,6 +19,7 @@ use crate::flow::{BodyRanges, Cfg, Ranges, RegisterSet, observed_registers};
 use crate::ids::{ProcId, ThreadId};
 use crate::interrupt::{Interrupt, Uninterrupted};
 use crate::program::{Body, Instruction, Multiplicity, Program};
+use crate::sort::sort_by;
 use crate::span::Span;
 
 /// Everything that looks wrong with a program that [`validate`](crate::validate()) has no errors for, in order
@@ -44,7 +45,7 @@ pub fn lint_until(program: &Program, interrupt: &dyn Interrupt) -> Vec<Diagnosti
     found.extend(values::array_bounds(program, &units, &statements));
     found.extend(values::blocked_stores(program, &ranges, &units, &statements));
     found.extend(locks::misuse(program, &units));
-    found.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    sort_by(&mut found, |a, b| sort_key(a).cmp(&sort_key(b)));
     found.dedup();
     found
 }

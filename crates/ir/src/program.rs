@@ -6,6 +6,7 @@
 
 use crate::expr::{BinaryOp, Expr, Value};
 use crate::ids::{EdgeId, LocId, ProcId, RegId, ThreadId};
+use crate::sort::sort_by_key;
 use crate::span::{Source, Span};
 
 /// The value that names a cell. Every value is an address; cells that no declaration names exist too
@@ -299,7 +300,7 @@ impl Body {
         let known = |loc: LocId| loc.index() < count;
         assert!(known(entry) && failed.is_none_or(known), "entry and failed are locations of the body");
         assert!(edges.iter().all(|edge| known(edge.from) && known(edge.to)), "edges join locations of the body");
-        edges.sort_by_key(|edge| edge.from);
+        sort_by_key(&mut edges, |edge| edge.from);
         let first = (0..=count).map(|loc| edges.partition_point(|edge| edge.from.index() < loc) as u32).collect();
         Self { registers, locations, entry, failed, frames: Vec::new(), edges, first }
     }

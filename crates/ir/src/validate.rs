@@ -12,6 +12,7 @@ use self::bodies::check_bodies;
 use crate::diagnostic::Diagnostic;
 use crate::expr::{Expr, Value};
 use crate::program::{Multiplicity, Program, Range, Shared, StateAtom};
+use crate::sort::sort_by_key;
 use crate::span::Span;
 use std::collections::HashMap;
 
@@ -26,7 +27,7 @@ pub fn validate(program: &Program) -> Vec<Diagnostic> {
     check_threads(program, &mut errors);
     check_bodies(program, &mut errors);
     check_properties(program, &mut errors);
-    errors.sort_by_key(|error| error.primary.span);
+    sort_by_key(&mut errors, |error| error.primary.span);
     errors
 }
 
@@ -114,7 +115,7 @@ fn check_initial(shared: &Shared, range: Range, errors: &mut Vec<Diagnostic>) {
 fn check_overlap(shared: &[Shared], errors: &mut Vec<Diagnostic>) {
     let mut placed: Vec<(Value, Value, &Shared)> =
         shared.iter().filter_map(|shared| Some((shared.address, last_address(shared)?, shared))).collect();
-    placed.sort_by_key(|&(first, last, _)| (first, last));
+    sort_by_key(&mut placed, |&(first, last, _)| (first, last));
     let mut furthest: Option<(Value, &Shared)> = None;
     for (first, last, shared) in placed {
         if let Some((_, other)) = furthest.filter(|&(end, _)| end >= first) {

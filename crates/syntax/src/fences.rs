@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_ir::flow::{EnteredLocation, entered_locations};
+use weir_ir::sort::sort_by_key;
 use weir_ir::{EdgeId, Interrupt, LocId, Poll, Program, Span, ThreadId, Value};
 
 use crate::parsed::ParseError;
@@ -32,7 +33,7 @@ pub struct FenceSites {
 
 impl FenceSites {
     fn new(program: Program, mut sites: Vec<FenceSite>) -> Self {
-        sites.sort_by_key(|site| site.offset);
+        sort_by_key(&mut sites, |site| site.offset);
         Self { program, sites }
     }
 }

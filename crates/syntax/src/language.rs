@@ -2,6 +2,7 @@
 //! it is written there.
 //! A new language is one folder, one variant here and an arm in each of these functions.
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, Interrupt, Poll, Program, Source, Uninterrupted, Value};
 
 use crate::fences::{self, FenceSites};
@@ -147,7 +148,7 @@ impl Language {
             }
             warnings.extend(remarks);
             warnings.extend(weir_ir::lint_until(&program, interrupt));
-            warnings.sort_by_key(|warning| (warning.primary.span, warning.code));
+            sort_by_key(&mut warnings, |warning| (warning.primary.span, warning.code));
         }
         Ok(Parsed { program, warnings })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, Span};
 
 use crate::limits::MAX_ERRORS;
@@ -56,10 +57,10 @@ impl Sink {
     /// The warnings in order of the source, if there were no errors; else the errors.
     pub(crate) fn finish(mut self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         if self.errors.is_empty() {
-            self.warnings.sort_by_key(|warning| warning.primary.span);
+            sort_by_key(&mut self.warnings, |warning| warning.primary.span);
             return Ok(self.warnings);
         }
-        self.errors.sort_by_key(|error| error.primary.span);
+        sort_by_key(&mut self.errors, |error| error.primary.span);
         if self.errors.len() > MAX_ERRORS {
             let more = self.errors.len() - MAX_ERRORS + self.dropped;
             let rest = self.errors.split_off(MAX_ERRORS);

@@ -10,7 +10,9 @@ mod forget;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use weir_ir::flow::{Region, leavable_regions};
-use weir_ir::{Address, Instruction, LocId, Multiplicity, Program, RegId, StateAtom, StateExpr, ThreadId, Value};
+use weir_ir::{
+    Address, Gather, Instruction, LocId, Multiplicity, Program, RegId, StateAtom, StateExpr, ThreadId, Value,
+};
 
 use crate::certificate::steps::Interpreter;
 use crate::certificate::{AbstractBuffer, AbstractState, AbstractThread, Buffering, Fault};
@@ -167,7 +169,7 @@ fn queued(state: &AbstractState) -> usize {
 fn begin(program: &Program, threads: &[ThreadId], state: &State, buffering: Buffering) -> AbstractState {
     let thread = |&thread: &ThreadId| {
         let own = state.thread(thread);
-        let registers = own.registers.iter().enumerate().map(|(at, &value)| (RegId::new(at), value)).collect();
+        let registers = own.registers.iter().enumerate().map(|(at, &value)| (RegId::new(at), value)).gather();
         let stores = own.buffer.iter().map(|store| (store.address, store.value));
         let empty = AbstractBuffer::default();
         let buffer = stores.fold(empty, |buffer, (address, value)| buffer.with(buffering, address, value));

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{BinaryOp, Expr, RegExpr, Shared, Span, Value, Width};
 
 use crate::heap;
@@ -276,7 +277,7 @@ fn groups(image: &Image, objects: &Objects, accesses: &[Access]) -> Result<Vec<(
         })
         .collect();
     // The longest first, so that it decides.
-    known.sort_by_key(|&(address, access)| (address, std::cmp::Reverse(access.size)));
+    sort_by_key(&mut known, |&(address, access)| (address, std::cmp::Reverse(access.size)));
     let mut groups: Vec<Vec<(Value, &Access)>> = Vec::new();
     let mut end = Value::MIN;
     for (address, access) in known {

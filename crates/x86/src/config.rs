@@ -102,7 +102,7 @@ mod tests {
         let options = Options::parse(text).expect("it is right");
         assert_eq!((options.threads, options.init), (vec!["a(1)".into(), "b()".into()], vec!["setup(&q)".into()]));
         let mut properties = options.properties;
-        properties.sort();
+        properties.sort_unstable();
         assert_eq!(properties, ["always y == 2", "forbid deadlock", "forbid x == 1"]);
         assert_eq!(options.models.get("log"), Some(&Outcome::Returns(0)));
         assert_eq!(options.models.get("random"), Some(&Outcome::Returns(4)));

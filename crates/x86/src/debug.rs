@@ -9,6 +9,8 @@ mod types;
 
 use std::collections::BTreeMap;
 
+use weir_ir::sort::sort_by_key;
+
 use gimli::{Dwarf, EndianSlice, LittleEndian};
 
 use crate::image::DebugSections;
@@ -128,7 +130,7 @@ impl Debug {
         let line = self.lines.range(..=address).next_back().filter(|(_, (end, _))| address < *end);
         let mut inlined: Vec<&Inlined> =
             self.inlined.iter().filter(|inlined| (inlined.start..inlined.end).contains(&address)).collect();
-        inlined.sort_by_key(|inlined| std::cmp::Reverse(inlined.depth));
+        sort_by_key(&mut inlined, |inlined| std::cmp::Reverse(inlined.depth));
         line.map(|(_, &(_, place))| place).into_iter().chain(inlined.into_iter().map(|inlined| inlined.call)).collect()
     }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{BinaryOp, Expr, Value};
 
 use crate::image::{Image, Region, Symbol};
@@ -95,10 +96,10 @@ fn add(image: &mut Image, slot: u64, size: u64) {
     let number = image.symbols.iter().filter(|symbol| symbol.name.starts_with("malloc#")).count() + 1;
     let bytes = vec![0; (HEADER + size) as usize];
     image.regions.push(Region { base: slot, bytes, is_writable: true, is_executable: false });
-    image.regions.sort_by_key(|region| region.base);
+    sort_by_key(&mut image.regions, |region| region.base);
     let name = format!("malloc#{number}");
     image.symbols.push(Symbol::variable(name, slot + HEADER, size));
-    image.symbols.sort_by_key(|symbol| symbol.address);
+    sort_by_key(&mut image.symbols, |symbol| symbol.address);
 }
 
 /// Makes the headers of all blocks objects of the program; their addresses.
@@ -109,7 +110,7 @@ pub(crate) fn name_headers(image: &mut Image) -> Vec<Value> {
         .collect();
     let addresses = headers.iter().map(|header| header.address as Value).collect();
     image.symbols.extend(headers);
-    image.symbols.sort_by_key(|symbol| symbol.address);
+    sort_by_key(&mut image.symbols, |symbol| symbol.address);
     addresses
 }
 

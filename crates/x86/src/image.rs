@@ -10,6 +10,8 @@ mod sections;
 
 use std::collections::BTreeMap;
 
+use weir_ir::sort::sort_by;
+
 use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
 use object::{Endianness, FileKind, Object, ObjectSection};
@@ -138,7 +140,7 @@ impl Image {
         let mut image = Self { is_for_linker: elves.iter().any(is_for_linker), ..Self::default() };
         let placed = place::place(&elves, &mut image)?;
         relocate::relocate(&elves, &placed, &mut image)?;
-        image.symbols.sort_by(|a, b| (a.address, a.kind as u8, &a.name).cmp(&(b.address, b.kind as u8, &b.name)));
+        sort_by(&mut image.symbols, |a, b| (a.address, a.kind as u8, &a.name).cmp(&(b.address, b.kind as u8, &b.name)));
         Ok(image)
     }
 

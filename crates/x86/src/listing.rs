@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use iced_x86::{FastFormatter, Instruction, SymbolResolver, SymbolResult};
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Source, Span};
 
 use crate::debug::{Debug, SourcePlace};
@@ -218,7 +219,7 @@ fn formatter(image: &Image, objects: &Objects) -> FastFormatter {
         names.push((symbol.address, symbol.address.saturating_add(symbol.size.max(1)), symbol.name.clone()));
     }
     names.extend(image.externals.iter().map(|(&address, name)| (address, address + 16, name.clone())));
-    names.sort_by_key(|(start, ..)| *start);
+    sort_by_key(&mut names, |(start, ..)| *start);
     names.dedup_by_key(|(start, ..)| *start);
     let resolver: Box<dyn SymbolResolver> = Box::new(Names(names));
     let mut formatter = FastFormatter::try_with_options(Some(resolver)).unwrap_or_default();

@@ -3,6 +3,7 @@
 //! As the System V ABI has it (variant II), the variables of a thread end where its `fs` register points, and there is
 //! that address itself. They are ordinary memory: another thread that is given their address can access them.
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{BinaryOp, Value};
 
 use crate::image::{Image, Region, Symbol};
@@ -56,7 +57,7 @@ pub(crate) fn declare(image: &mut Image, threads: usize) -> Result<(), Refusal> 
             image.symbols.push(Symbol::variable(name, base + offset, *size));
         }
     }
-    image.regions.sort_by_key(|region| region.base);
-    image.symbols.sort_by_key(|symbol| symbol.address);
+    sort_by_key(&mut image.regions, |region| region.base);
+    sort_by_key(&mut image.symbols, |symbol| symbol.address);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_ir::Value;
+use weir_ir::{Gather, Value};
 
 use crate::image::{Image, demangled, without_parameters};
 
@@ -71,7 +71,7 @@ pub(crate) struct Models {
 impl Models {
     /// Those that the user has given. Names may be those of the file, too.
     pub(crate) fn new(given: BTreeMap<String, Outcome>) -> Self {
-        Self { given: given.into_iter().map(|(name, outcome)| (demangled(&name), outcome)).collect() }
+        Self { given: given.into_iter().map(|(name, outcome)| (demangled(&name), outcome)).gather() }
     }
 
     /// What the user said about a function.

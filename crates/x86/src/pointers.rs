@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use weir_ir::Gather;
+
 use crate::graph::Flow;
 use crate::image::{Image, Region};
 use crate::known::is_private;
@@ -46,7 +48,7 @@ pub(crate) fn tables(image: &Image) -> Vec<u64> {
 }
 
 fn all(image: &Image) -> BTreeSet<u64> {
-    image.functions().map(|symbol| symbol.address).collect()
+    image.functions().map(|symbol| symbol.address).gather()
 }
 
 fn may_be_table(region: &Region) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Body, Diagnostic, Interrupt, Multiplicity, Program, Source, Span, Thread, ThreadId, Value};
+use weir_ir::{Body, Diagnostic, Gather, Interrupt, Multiplicity, Program, Source, Span, Thread, ThreadId, Value};
 
 use crate::accesses::{Accesses, accesses, note_uses};
 use crate::call::Call;
@@ -299,7 +299,7 @@ impl Reader<'_> {
             if !flows.iter().any(|flow| flow.calls_pointers) {
                 return Ok(flows);
             }
-            let stored = flows.iter().flat_map(|flow| pointers::stored(&self.image, flow)).collect();
+            let stored = flows.iter().flat_map(|flow| pointers::stored(&self.image, flow)).gather();
             let more = pointers::functions(&self.image, &stored);
             if round == MOST_ROUNDS || more.iter().all(|function| functions.contains(function)) {
                 return Ok(flows);
@@ -315,7 +315,7 @@ impl Reader<'_> {
         let header: Vec<String> = calls.chain(properties.iter().map(|property| property.text.clone())).collect();
         let flows = threads.iter().map(|thread| &thread.flow);
         let points: BTreeSet<Point> =
-            flows.flat_map(|flow| (0..flow.nodes.len()).map(|node| self.point(flow, node))).collect();
+            flows.flat_map(|flow| (0..flow.nodes.len()).map(|node| self.point(flow, node))).gather();
         Listing::new(self.name, &header, &self.image, objects, (&self.debug, self.files), points)
     }
 

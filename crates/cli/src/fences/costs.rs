@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir::Session;
 use weir::fences::text::{Site, Sites};
 use weir::fences::{FrequencyCosts, LoopCosts, unit_cost};
+use weir_ir::Gather;
 
 use crate::args::CostChoice;
 use crate::costs::{CostFile, Form};
@@ -83,7 +84,7 @@ fn listed(costs: &BTreeMap<&str, u64>, sites: &Sites, site: &Site) -> u64 {
 
 /// A line that means nothing is a mistake.
 fn every_entry_is_a_place(file: &CostFile, sites: &Sites) -> Result<(), Error> {
-    let known: BTreeSet<String> = sites.list.iter().flat_map(|site| names(sites, site)).collect();
+    let known: BTreeSet<String> = sites.list.iter().flat_map(|site| names(sites, site)).gather();
     let Some(entry) = file.entries.iter().find(|entry| !known.contains(&entry.what)) else { return Ok(()) };
     let place = &entry.what;
     let what =

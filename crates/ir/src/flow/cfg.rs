@@ -5,6 +5,7 @@
 
 use crate::ids::{EdgeId, LocId};
 use crate::program::{Body, Edge, Instruction};
+use crate::sort::sort_by_key;
 
 /// The control-flow graph of one body.
 #[derive(Clone, Debug)]
@@ -107,7 +108,7 @@ struct Lists<T> {
 impl<T> Lists<T> {
     fn new(count: usize, pairs: impl Iterator<Item = (LocId, T)>) -> Self {
         let mut pairs: Vec<(LocId, T)> = pairs.collect();
-        pairs.sort_by_key(|&(loc, _)| loc);
+        sort_by_key(&mut pairs, |&(loc, _)| loc);
         let first = (0..=count).map(|loc| pairs.partition_point(|(at, _)| at.index() < loc) as u32).collect();
         Self { items: pairs.into_iter().map(|(_, item)| item).collect(), first }
     }

@@ -12,6 +12,7 @@
 use super::{Cfg, Loops};
 use crate::ids::{LocId, ThreadId};
 use crate::program::{Body, Edge, Instruction, Program};
+use crate::sort::sort_by_key;
 
 /// Locations of a thread that it should be able to leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,7 +54,7 @@ fn regions_of(thread: ThreadId, body: &Body) -> Vec<Region> {
     let spins = loops.iter().map(|members| spinning(body, &cfg, members)).filter(|part| part.len() > 1);
     let spins = spins.map(|part| around(&part));
     let mut regions: Vec<Region> = singles.chain(all).chain(spins).filter(|region| has_exit(body, region)).collect();
-    regions.sort_by_key(|region| (region.locations.len(), region.entry));
+    sort_by_key(&mut regions, |region| (region.locations.len(), region.entry));
     regions.dedup();
     regions
 }

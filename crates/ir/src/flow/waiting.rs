@@ -10,6 +10,7 @@ use super::regions::spins;
 use super::{Cfg, leavable_regions, live_registers, observed_registers, strongly_connected_components, targets};
 use crate::ids::{LocId, RegId, ThreadId};
 use crate::program::{Body, Instruction, Program};
+use crate::sort::sort_by_key;
 use crate::span::Span;
 
 /// A loop that only waits.
@@ -54,7 +55,7 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
                 of_thread.push(WaitingLoop { thread, header, locations, span });
             }
         }
-        of_thread.sort_by_key(|waiting| waiting.header);
+        sort_by_key(&mut of_thread, |waiting| waiting.header);
         found.extend(of_thread);
     }
     found
@@ -99,7 +100,7 @@ pub fn waits(program: &Program) -> Vec<(ThreadId, Span)> {
             found.extend(first.map(|(_, edge)| (region.thread, edge.span)));
         }
     }
-    found.sort_by_key(|&(thread, span)| (thread, span.start));
+    sort_by_key(&mut found, |&(thread, span)| (thread, span.start));
     found.dedup();
     found
 }

@@ -3,6 +3,7 @@
 use super::Unit;
 use crate::ids::EdgeId;
 use crate::program::Edge;
+use crate::sort::sort_by_key;
 use crate::span::Span;
 
 /// An edge of one of the bodies.
@@ -38,7 +39,7 @@ impl Statements {
             (0..known.body.edges().len()).map(move |edge| Place { unit, edge: EdgeId::new(edge) })
         });
         let mut places: Vec<(Span, Place)> = places.map(|place| (place.edge(units).span, place)).collect();
-        places.sort_by_key(|&(span, place)| (span, place.unit, place.edge));
+        sort_by_key(&mut places, |&(span, place)| (span, place.unit, place.edge));
         let mut group_of: Vec<Vec<usize>> = units.iter().map(|unit| vec![0; unit.body.edges().len()]).collect();
         let mut groups = Vec::new();
         for chunk in places.chunk_by(|(a, _), (b, _)| a == b) {

@@ -6,6 +6,7 @@ use super::statements::{Place, Statements};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::expr::{BinaryOp, Expr, Value};
 use crate::flow::{Env, Ranges, eval};
+use crate::gather::Gather;
 use crate::program::{Address, Edge, Instruction, Program, Range, RegExpr, Rmw, Shared};
 use crate::span::Span;
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ fn collect_divisors(expr: &RegExpr, row: &[Range], divisors: &mut Vec<Range>) {
 /// Array accesses whose index is outside the array in every run.
 pub(super) fn array_bounds(program: &Program, units: &[Unit], statements: &Statements) -> Vec<Diagnostic> {
     let arrays = program.shared.iter().filter(|shared| shared.is_array && !shared.initial.is_empty());
-    let arrays: BTreeMap<Address, &Shared> = arrays.map(|shared| (shared.address, shared)).collect();
+    let arrays: BTreeMap<Address, &Shared> = arrays.map(|shared| (shared.address, shared)).gather();
     let mut found = Vec::new();
     for (span, places) in statements.iter() {
         let source = program.source.slice(span);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{check_range, is_too_deep, too_deep, unique};
 use crate::diagnostic::Diagnostic;
+use crate::gather::Gather;
 use crate::ids::{LocId, RegId};
 use crate::program::{Body, Edge, Instruction, Program};
 use crate::span::Span;
@@ -99,7 +100,7 @@ impl Owner<'_> {
                 errors.push(error("failed-location", message));
             }
             Instruction::Snapshot(loads) => {
-                let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).collect();
+                let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).gather();
                 if loads.len() < 2 || registers.len() < loads.len() {
                     let message = format!(
                         "{} has a snapshot that does not load several cells into distinct registers",
@@ -109,7 +110,7 @@ impl Owner<'_> {
                 }
             }
             Instruction::Await { loads, .. } => {
-                let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).collect();
+                let registers: BTreeSet<RegId> = loads.iter().map(|(register, _)| *register).gather();
                 if loads.is_empty() || registers.len() < loads.len() {
                     let message = format!("{} has an await that does not load into distinct registers", self.name);
                     errors.push(error("await", message));

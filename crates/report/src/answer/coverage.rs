@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use weir::reach::Coverage;
-use weir_ir::{Body, Diagnostic, Edge, EdgeId, Expr, Instruction, LocId, Program, Span, ThreadId};
+use weir_ir::{Body, Diagnostic, Edge, EdgeId, Expr, Gather, Instruction, LocId, Program, Span, ThreadId};
 
 use crate::wording::units::counted;
 
@@ -23,7 +23,7 @@ pub(super) fn immobile_names(program: &Program, coverage: &Coverage) -> Vec<Stri
 
 /// One warning for each declaration of a thread of which some instance never moves.
 fn immobile(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
-    let spans: BTreeSet<Span> = coverage.immobile.iter().map(|&thread| program.thread(thread).span).collect();
+    let spans: BTreeSet<Span> = coverage.immobile.iter().map(|&thread| program.thread(thread).span).gather();
     let warning = |span: Span| {
         let names: Vec<&str> = (coverage.immobile.iter().map(|&thread| program.thread(thread)))
             .filter(|thread| thread.span == span)
@@ -40,7 +40,7 @@ fn immobile(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
 /// One warning for all stores of one place that were blocked.
 fn out_of_range(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
     let span = |&(thread, edge): &(ThreadId, EdgeId)| program.body(thread).edge(edge).span;
-    let spans: BTreeSet<Span> = coverage.out_of_range.iter().map(span).collect();
+    let spans: BTreeSet<Span> = coverage.out_of_range.iter().map(span).gather();
     let message = if coverage.approximate {
         "this store may be blocked: with over-approximated buffers, its value is outside the declared range of the cell"
     } else {
@@ -59,7 +59,7 @@ fn out_of_range(program: &Program, coverage: &Coverage) -> Vec<Diagnostic> {
 /// procedure was inlined. Threads that never move have a warning of their own, and what can only fail is not meant to
 /// be executed.
 fn unexecuted(program: &Program, coverage: &Coverage) -> Option<Diagnostic> {
-    let missing: BTreeSet<(ThreadId, EdgeId)> = coverage.unexecuted.iter().copied().collect();
+    let missing: BTreeSet<(ThreadId, EdgeId)> = coverage.unexecuted.iter().copied().gather();
     let mut executed = BTreeSet::new();
     let mut dead = BTreeSet::new();
     for thread in program.thread_ids() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Body, EdgeId, Instruction, LocId, Program, ThreadId};
+use weir_ir::{Body, EdgeId, Gather, Instruction, LocId, Program, ThreadId};
 
 use super::repairs::FencePlace;
 
@@ -14,7 +14,7 @@ pub(crate) fn exchanges(program: &Program, place: &FencePlace) -> Vec<(ThreadId,
     for &thread in place.threads.keys() {
         let body = program.body(thread);
         let places: BTreeSet<LocId> =
-            body.edges().iter().filter(|edge| edge.span.start == place.offset).map(|edge| edge.from).collect();
+            body.edges().iter().filter(|edge| edge.span.start == place.offset).map(|edge| edge.from).gather();
         // The instruction can be several steps; the fence comes before the first.
         let Some(&first) = places.first() else { return Vec::new() };
         let stores = last_stores(body, first);

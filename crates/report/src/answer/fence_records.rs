@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use weir::fences::{Access, Aim, Fences, Reason};
-use weir_ir::{EdgeId, Program, ThreadId};
+use weir_ir::{EdgeId, Gather, Program, ThreadId};
 
 use super::exchanges::exchanges;
 use super::repairs::{FencePlace, RemovedFence, Repair};
@@ -161,7 +161,7 @@ pub(super) fn fence_records(searched: &Program, repair: &Repair) -> Vec<FenceRec
         let exchanged = exchanges(searched, place);
         let line = |&(thread, edge): &(ThreadId, EdgeId)| searched.source.line(searched.body(thread).edge(edge).span);
         let lines =
-            |thread: ThreadId| exchanged.iter().filter(|store| store.0 == thread).map(line).collect::<BTreeSet<_>>();
+            |thread: ThreadId| exchanged.iter().filter(|store| store.0 == thread).map(line).gather::<BTreeSet<_>>();
         let fence = |(&thread, labels): (&_, &Vec<String>)| FenceRecord {
             thread: searched.thread(thread).name.clone(),
             label: labels.first().cloned(),

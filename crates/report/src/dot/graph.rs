@@ -37,7 +37,7 @@ fn edges(graph: &HappensBefore, cycle: Option<&Cycle>) -> Vec<(NodeId, Relation,
         graph.edges().into_iter().map(|edge| (edge.0, edge.1, edge.2, on_cycle.contains(&edge))).collect();
     let derived = on_cycle.into_iter().map(|(from, relation, to)| (from, relation, to, true));
     edges.extend(derived);
-    edges.sort();
+    edges.sort_unstable();
     edges.dedup();
     edges
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use weir_ir::{Address, Instruction, LocId, Program, ThreadId, Value};
+use weir_ir::{Address, Gather, Instruction, LocId, Program, ThreadId, Value};
 use weir_witness::Continuations;
 
 use crate::wording::clean::clip;
@@ -66,7 +66,7 @@ impl ContinuationsRecord {
     pub(crate) fn new(program: &Program, found: &Continuations) -> Self {
         let thread = |(&thread, visited): (&ThreadId, &BTreeSet<LocId>)| thread_places(program, thread, visited);
         let accessed: BTreeSet<Address> =
-            found.visited.iter().flat_map(|(&thread, visited)| accessed(program, thread, visited)).collect();
+            found.visited.iter().flat_map(|(&thread, visited)| accessed(program, thread, visited)).gather();
         let cells = found.constant_cells.iter().filter(|(address, _)| accessed.contains(address));
         let region = found.region.as_ref();
         Self {
@@ -123,7 +123,7 @@ impl ThreadPlaces {
 fn thread_places(program: &Program, thread: ThreadId, visited: &BTreeSet<LocId>) -> ThreadPlaces {
     let body = program.body(thread);
     let done = visited.iter().all(|&loc| body.is_done(loc));
-    let lines: BTreeSet<u32> = visited.iter().map(|&loc| line(program, thread, loc)).collect();
+    let lines: BTreeSet<u32> = visited.iter().map(|&loc| line(program, thread, loc)).gather();
     let mut only = visited.iter().filter(|_| visited.len() == 1);
     let waits = only.next().and_then(|&loc| waits_for(program, thread, loc));
     let lines = if done { Vec::new() } else { lines.into_iter().collect() };

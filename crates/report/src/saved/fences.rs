@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use weir::fences::FencesProof;
-use weir_ir::{EdgeId, Interrupt, Program, ThreadId};
+use weir_ir::{EdgeId, Gather, Interrupt, Program, ThreadId};
 use weir_syntax::Language;
 use weir_witness::{BoundStep, CheapestFences, Checked, CostBound, FencePlace, FencesFault};
 
@@ -151,7 +151,7 @@ fn compare(asked: &FencesAsked<'_>, record: &FencesRecord) -> Result<(), Mismatc
         }));
     }
     let threads: BTreeMap<&str, ThreadId> =
-        asked.searched.thread_ids().map(|id| (asked.searched.thread(id).name.as_str(), id)).collect();
+        asked.searched.thread_ids().map(|id| (asked.searched.thread(id).name.as_str(), id)).gather();
     let steps = |place: &PlaceRecord| -> Option<Vec<(ThreadId, EdgeId)>> {
         place.after.iter().map(|(thread, edge)| Some((*threads.get(thread.as_str())?, EdgeId(*edge)))).collect()
     };

@@ -2,6 +2,7 @@
 
 use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, Label, Severity, Source};
 
 use super::excerpt::{Excerpt, Mark, excerpts};
@@ -20,7 +21,7 @@ const LABEL_LIMIT: usize = 160;
 pub fn render_all(source: &Source, diagnostics: &[&Diagnostic]) -> String {
     let mut shown: Vec<&Diagnostic> = diagnostics.to_vec();
     if shown.len() > SHOWN {
-        shown.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
+        sort_by_key(&mut shown, |diagnostic| std::cmp::Reverse(diagnostic.severity));
         shown.truncate(SHOWN);
     }
     let mut text: Vec<String> = shown.into_iter().map(|diagnostic| render(source, diagnostic)).collect();

@@ -1,6 +1,7 @@
 //! The few lines of a source that a diagnostic mentions. However large the source or long its lines, an
 //! excerpt is small.
 
+use weir_ir::sort::{sort_by, sort_by_key};
 use weir_ir::{Source, Span};
 
 /// Longest stretch of lines that is shown as it is, in bytes.
@@ -58,7 +59,7 @@ impl Excerpt {
 /// The excerpts that show all marks: the one with the main place first, the rest in order of the source.
 pub(super) fn excerpts(source: &Source, marks: Vec<Mark>) -> Vec<Excerpt> {
     let mut single: Vec<Excerpt> = marks.into_iter().map(|mark| excerpt_of_origin(source, mark)).collect();
-    single.sort_by(|a, b| (a.source.name(), a.block.start).cmp(&(b.source.name(), b.block.start)));
+    sort_by(&mut single, |a, b| (a.source.name(), a.block.start).cmp(&(b.source.name(), b.block.start)));
     let mut joined: Vec<Excerpt> = Vec::new();
     for next in single {
         match joined.pop() {
@@ -66,7 +67,7 @@ pub(super) fn excerpts(source: &Source, marks: Vec<Mark>) -> Vec<Excerpt> {
             last => joined.extend(last.into_iter().chain([next])),
         }
     }
-    joined.sort_by_key(|excerpt| !excerpt.marks.iter().any(|mark| mark.is_primary));
+    sort_by_key(&mut joined, |excerpt| !excerpt.marks.iter().any(|mark| mark.is_primary));
     joined
 }
 

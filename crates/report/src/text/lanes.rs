@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Address, Program, ThreadId, Value};
+use weir_ir::{Address, Gather, Program, ThreadId, Value};
 use weir_witness::{Buffered, Effect, Event, Replay, State, StepId, ThreadState};
 
 use super::columns::{Line, Table};
@@ -134,9 +134,8 @@ struct Picture<'a> {
 impl<'a> Picture<'a> {
     fn new(program: &'a Program, replay: &Replay, options: &'a LaneOptions) -> Self {
         let events = replay.events();
-        let movers: BTreeSet<ThreadId> = events.iter().map(|event| event.thread).collect();
-        let buffering: BTreeSet<ThreadId> =
-            events.iter().filter(|event| is_buffered(event)).map(|e| e.thread).collect();
+        let movers: BTreeSet<ThreadId> = events.iter().map(|event| event.thread).gather();
+        let buffering: BTreeSet<ThreadId> = events.iter().filter(|event| is_buffered(event)).map(|e| e.thread).gather();
         let place =
             |&thread: &ThreadId| format!("({})", program.whereabouts(thread, replay.last().thread(thread).location));
         let mut picture = Self {
@@ -155,7 +154,7 @@ impl<'a> Picture<'a> {
 
     /// Makes the rows, and the memory column once it is known how wide it would get.
     fn fill(&mut self, replay: &Replay) {
-        let accessed: BTreeSet<Address> = replay.events().iter().flat_map(|event| event.effect.addresses()).collect();
+        let accessed: BTreeSet<Address> = replay.events().iter().flat_map(|event| event.effect.addresses()).gather();
         let accessed: Vec<Address> = accessed.into_iter().collect();
         let mut describer = StepDescriber::new(self.program);
         let mut memories = vec![accessed.iter().map(|&address| self.program.initial_value(address)).collect()];

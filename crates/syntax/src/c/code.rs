@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Body, Diagnostic, LocId};
 
 use crate::export::names::{Names, cleaned};
@@ -114,6 +115,6 @@ pub(super) fn all_or_refused(
         Ok(_) => {}
         Err(errors) => refused.extend(errors),
     }
-    refused.sort_by_key(|error| error.primary.span);
+    sort_by_key(&mut refused, |error| error.primary.span);
     Err(refused)
 }

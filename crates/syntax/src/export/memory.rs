@@ -10,8 +10,9 @@
 use std::collections::BTreeMap;
 
 use weir_ir::flow::Ranges;
+use weir_ir::sort::sort_by_key;
 use weir_ir::{
-    Address, Body, Diagnostic, EdgeId, Program, Range, RegExpr, Shared, StateAtom, ThreadId, Value, Width,
+    Address, Body, Diagnostic, EdgeId, Gather, Program, Range, RegExpr, Shared, StateAtom, ThreadId, Value, Width,
     body_instruction_text,
 };
 
@@ -109,12 +110,12 @@ impl Memory {
         }
         let mut by_address: Vec<usize> = (0..program.shared.len()).collect();
         by_address.retain(|&at| !program.shared[at].initial.is_empty());
-        by_address.sort_by_key(|&at| program.shared[at].address);
+        sort_by_key(&mut by_address, |&at| program.shared[at].address);
         let of = |stretch| segment(program, ranges, &by_address, stretch);
         let segments: Vec<Segment> = joined.into_iter().map(of).collect();
         let place = |address: Address| segments.partition_point(|segment| segment.last < address);
         let access = |(reached, is_checked): (Range, bool)| Access { segment: place(reached.low), is_checked };
-        let accesses = found.into_iter().map(|(at, own)| (at, own.into_iter().map(access).collect())).collect();
+        let accesses = found.into_iter().map(|(at, own)| (at, own.into_iter().map(access).collect())).gather();
         Ok(Self { segments, accesses })
     }
 

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weir_ir::Gather;
+
 /// The identifiers of one scope.
 #[derive(Debug)]
 pub(crate) struct Names<'o> {
@@ -21,7 +23,7 @@ const LONGEST: usize = 64;
 impl<'o> Names<'o> {
     /// A scope in which none of these can be used.
     pub(crate) fn new<'w>(reserved: impl IntoIterator<Item = &'w str>) -> Self {
-        let taken = reserved.into_iter().map(str::to_owned).collect();
+        let taken = reserved.into_iter().map(str::to_owned).gather();
         Self { outer: None, taken, next: BTreeMap::new(), renamed: Vec::new() }
     }
 

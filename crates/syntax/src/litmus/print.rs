@@ -12,6 +12,7 @@ mod condition;
 use std::fmt::Write as _;
 
 use weir_ir::flow::Ranges;
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, EdgeId, Interrupt, LocId, Program, PropertyKind, RegId, StateAtom, ThreadId};
 
 use self::code::Assembler;
@@ -43,7 +44,7 @@ pub fn print(program: &Program, interrupt: &dyn Interrupt) -> Result<Export, Vec
     let mut refused = unsupported_parts(program, "a litmus test");
     refused.extend(unfit_cells(program));
     if !refused.is_empty() {
-        refused.sort_by_key(|error| error.primary.span);
+        sort_by_key(&mut refused, |error| error.primary.span);
         return Err(refused);
     }
     let ranges = Ranges::of_until(program, interrupt);
@@ -109,7 +110,7 @@ impl<'p> Test<'p> {
             Default::default()
         });
         if !refused.is_empty() {
-            refused.sort_by_key(|error| error.primary.span);
+            sort_by_key(&mut refused, |error| error.primary.span);
             return Err(refused);
         }
         let text = format!("{}{}{question}\n", self.header(), table(&columns));

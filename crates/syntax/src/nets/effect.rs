@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use weir_ir::net::{Move, Tokens};
-use weir_ir::{PlaceId, Span};
+use weir_ir::{Gather, PlaceId, Span};
 
 /// The new value of a variable.
 pub(super) struct Assignment {
@@ -58,7 +58,7 @@ impl Effect {
     pub(super) fn finish(mut self) -> Result<Parts, Unsupported> {
         let goes_to = self.destinations()?;
         let moves = self.assignments.keys().chain(goes_to.keys()).copied();
-        let moves: std::collections::BTreeSet<PlaceId> = moves.collect();
+        let moves: std::collections::BTreeSet<PlaceId> = moves.gather();
         let moves = moves.into_iter().filter(|place| goes_to.get(place) != Some(place));
         let moves = moves.map(|from| Move { from, to: goes_to.get(&from).copied().into_iter().collect() }).collect();
         let (mut takes, mut gives) = (BTreeMap::new(), Vec::new());

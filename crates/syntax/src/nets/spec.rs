@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use weir_ir::net::{
     Count, CoverTarget, InitialMarkings, InvariantClaim, MAX_TOKENS, Net, NetTransition, Place, Tokens,
 };
+use weir_ir::sort::sort_by_key;
 use weir_ir::{ControlId, Diagnostic, PlaceId, Poll, Source, Span, nearest};
 
 use super::effect::{Assignment, Effect, Unsupported};
@@ -238,7 +239,7 @@ impl<'s> Parser<'s, '_> {
             let Constraint { place, count, span } = self.constraint()?;
             found.push((place, count));
             if !self.eat(Kind::Comma) {
-                found.sort_by_key(|&(place, _)| place);
+                sort_by_key(&mut found, |&(place, _)| place);
                 let before = found.len();
                 found.dedup_by(|next, kept| {
                     let is_same = next.0 == kept.0;

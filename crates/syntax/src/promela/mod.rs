@@ -20,6 +20,7 @@ mod words;
 use std::fmt::Write as _;
 
 use weir_ir::flow::Ranges;
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, Instruction, Interrupt, LocId, Program, PropertyKind, RegId, ThreadId, Value};
 
 use self::cells::Cells;
@@ -155,7 +156,7 @@ impl<'p> Model<'p> {
             Monitor::default()
         });
         if !refused.is_empty() {
-            refused.sort_by_key(|error| error.primary.span);
+            sort_by_key(&mut refused, |error| error.primary.span);
             return Err(refused);
         }
         let mut text = self.header();

@@ -26,8 +26,8 @@ use std::fmt::Write as _;
 
 use weir_ir::flow::strongly_connected_components;
 use weir_ir::{
-    Body, Comments, CostRule, CostSubject, Instruction, LocId, Multiplicity, Procedure, Program, RegId, Register,
-    Shared, StateAtom, Thread, ThreadId,
+    Body, Comments, CostRule, CostSubject, Gather, Instruction, LocId, Multiplicity, Procedure, Program, RegId,
+    Register, Shared, StateAtom, Thread, ThreadId,
 };
 
 pub(crate) use self::names::Names;
@@ -113,7 +113,7 @@ fn recursive(program: &Program) -> Vec<bool> {
             Instruction::Call { procedure, .. } => Some(procedure.index()),
             _ => None,
         });
-        calls.collect::<BTreeSet<_>>().into_iter().collect()
+        calls.gather::<BTreeSet<_>>().into_iter().collect()
     };
     let callees: Vec<Vec<usize>> = program.procedures.iter().map(called).collect();
     let mut recursive = vec![false; callees.len()];

@@ -9,7 +9,9 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{BinaryOp, Edge, EdgeId, Expr, Instruction, LocId, Program, Property, PropertyId, PropertyKind, Span};
+use weir_ir::{
+    BinaryOp, Edge, EdgeId, Expr, Gather, Instruction, LocId, Program, Property, PropertyId, PropertyKind, Span,
+};
 use weir_ir::{Multiplicity, StateAtom, StateExpr, ThreadId, Value};
 use weir_witness::{Goal, Model};
 
@@ -94,7 +96,7 @@ impl Examiner<'_> {
             return Ok(Vacuity::No);
         }
         let asserting = body.edges().iter().filter(|edge| asserts(edge));
-        let places: BTreeSet<LocId> = asserting.map(|edge| edge.from).collect();
+        let places: BTreeSet<LocId> = asserting.map(|edge| edge.from).gather();
         Ok(match self.is_reached(&(thread, places.into_iter().collect()))? {
             Some(true) => Vacuity::No,
             Some(false) => Vacuity::NoAssertion(thread),
@@ -154,7 +156,7 @@ impl Examiner<'_> {
         }
         let coverage = self.coverage.filter(|coverage| !coverage.unexamined.contains(thread))?;
         let unexecuted: BTreeSet<EdgeId> =
-            coverage.unexecuted.iter().filter(|(of, _)| of == thread).map(|&(_, edge)| edge).collect();
+            coverage.unexecuted.iter().filter(|(of, _)| of == thread).map(|&(_, edge)| edge).gather();
         let fails_there = body.failed.is_some_and(|failed| locations.contains(&failed));
         let leads_there = |edge: &Edge| locations.contains(&edge.to) || asserts(edge) && fails_there;
         let executed = body.edges().iter().enumerate().filter(|(at, _)| !unexecuted.contains(&EdgeId::new(*at)));

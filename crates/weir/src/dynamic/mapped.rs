@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{EdgeId, Program, ThreadId};
+use weir_ir::{EdgeId, Gather, Program, ThreadId};
 use weir_witness::{Checked, Goal};
 
 use crate::reach::mapped_coverage;
@@ -32,9 +32,9 @@ pub(super) fn of_first_instances((program, linked): (&Program, &Program), seen: 
         let further = linked.instances(thread).filter(move |instance| instance.index() >= count);
         [thread].into_iter().chain(further)
     };
-    let unexecuted: BTreeSet<(ThreadId, EdgeId)> = seen.unexecuted.iter().copied().collect();
-    let immobile: BTreeSet<ThreadId> = seen.immobile.iter().copied().collect();
-    let blocked: BTreeSet<(ThreadId, EdgeId)> = seen.out_of_range.iter().copied().collect();
+    let unexecuted: BTreeSet<(ThreadId, EdgeId)> = seen.unexecuted.iter().copied().gather();
+    let immobile: BTreeSet<ThreadId> = seen.immobile.iter().copied().gather();
+    let blocked: BTreeSet<(ThreadId, EdgeId)> = seen.out_of_range.iter().copied().gather();
     let edges = |thread: ThreadId| (0..linked.body(thread).edges().len()).map(move |edge| (thread, EdgeId::new(edge)));
     let all = || (0..count).map(ThreadId::new);
     let is_unexecuted = |&(thread, edge): &(ThreadId, EdgeId)| {

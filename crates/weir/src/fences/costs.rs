@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_ir::flow::{Cfg, Loops};
-use weir_ir::{Program, ThreadId};
+use weir_ir::{Gather, Program, ThreadId};
 
 use crate::prob::{Settings, Simulation, frequencies, simulated_frequencies};
 use crate::robust::ThreadEdge;
@@ -35,7 +35,7 @@ impl<'a> LoopCosts<'a> {
     /// Finds the loops of the program.
     pub fn new(program: &'a Program) -> Self {
         let loops = program.thread_ids().map(|thread| (thread, Loops::of(&Cfg::of(program.body(thread)))));
-        Self { program, loops: loops.collect() }
+        Self { program, loops: loops.gather() }
     }
 
     /// The cost of a fence after these steps.
@@ -76,12 +76,12 @@ impl FrequencyCosts {
         refuse::unsupported_by(program, refuse::Who::Other("`prob`, which computes frequencies,"))?;
         let settings = Settings::default();
         if let Some(found) = frequencies(program, &settings, STEPS, MOST_MOVES, session)? {
-            return Ok(Self(found.into_iter().map(|(edge, times)| (edge, times.lower)).collect()));
+            return Ok(Self(found.into_iter().map(|(edge, times)| (edge, times.lower)).gather()));
         }
         let jobs = std::num::NonZeroUsize::MIN;
         let simulation = Simulation { runs: RUNS, seed: 1, most_steps: STEPS as u64, doubt: 0.001, jobs };
         let found = simulated_frequencies(program, &settings, &simulation, session)?;
-        Ok(Self(found.into_iter().collect()))
+        Ok(Self(found.into_iter().gather()))
     }
 
     /// The cost of a fence after these steps.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Diagnostic, Program, ThreadId};
+use weir_ir::{Diagnostic, Gather, Program, ThreadId};
 
 use super::{Aim, Fences, Options, Place, Report, fences};
 use crate::parameterized::{self, Decided};
@@ -72,7 +72,7 @@ fn fenced(
     options: &Options,
     session: &Session,
 ) -> Result<Decided<robust::Report>, Failure> {
-    let after = set.iter().flat_map(|&place| places[place].after.iter().copied()).collect();
+    let after = set.iter().flat_map(|&place| places[place].after.iter().copied()).gather();
     parameterized::robust(&insert_fences_after(program, &after).program, &options.robust, session)
 }
 

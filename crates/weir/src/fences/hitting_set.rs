@@ -10,6 +10,7 @@ use rustsat::instances::{BasicVarManager, ManageVars};
 use rustsat::solvers::{Solve, SolveIncremental, SolverResult};
 use rustsat::types::{Clause, Lit, TernaryVal, Var};
 use rustsat_batsat::BasicSolver;
+use weir_ir::Gather;
 
 /// With more different weights than this there may be too many different sums.
 const FEW_KINDS_OF_COSTS: usize = 3;
@@ -83,9 +84,9 @@ impl HittingSets {
             SolverResult::Unsat => return Ok(None),
             SolverResult::Interrupted => return Err("the solver stopped".into()),
         };
-        let places: Choice = self.cores.iter().flatten().copied().collect();
+        let places: Choice = self.cores.iter().flatten().copied().gather();
         for weights in [&self.costs].into_iter().chain(&self.preferences) {
-            let kinds: BTreeSet<u64> = places.iter().map(|&place| weights[place]).collect();
+            let kinds: BTreeSet<u64> = places.iter().map(|&place| weights[place]).gather();
             let parts = places.iter().filter(|&&place| weights[place] > 0);
             let parts = parts.map(|&place| (literal(place), weights[place] as usize));
             let level = Level { problem: self, weights };
@@ -114,7 +115,7 @@ impl HittingSets {
     /// The choice that the solver found, without what no core needs.
     fn solution(&self, solver: &BasicSolver) -> Result<Choice, String> {
         let mut choice = Choice::new();
-        for place in self.cores.iter().flatten().copied().collect::<Choice>() {
+        for place in self.cores.iter().flatten().copied().gather::<Choice>() {
             if solver.lit_val(literal(place)).map_err(failed)? == TernaryVal::True {
                 choice.insert(place);
             }

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use weir_ir::Gather;
+use weir_ir::sort::sort_by_key;
 use weir_witness::{BoundStep, CostBound};
 
 use super::hitting_set::Choice;
@@ -34,7 +36,7 @@ pub(super) fn cost_bounds(
     let mut bounds = Vec::new();
     let mut left = most_steps;
     for group in groups(cores) {
-        let places: Choice = group.iter().flat_map(|&core| &cores[core]).copied().collect();
+        let places: Choice = group.iter().flat_map(|&core| &cores[core]).copied().gather();
         let least = chosen.intersection(&places).map(|&place| costs[place]).fold(0, u64::saturating_add);
         let problem = Problem { costs, cores, group: &group, least, session };
         let steps = problem.steps(left)?;
@@ -111,7 +113,7 @@ impl Problem<'_> {
     /// As much for each core as its places leave, the cores with the fewest places first, up to what is wanted.
     fn amounts(&self, case: &Case, wanted: u64) -> Vec<(usize, u64)> {
         let mut cores: Vec<usize> = self.not_hit(case).collect();
-        cores.sort_by_key(|&core| self.cores[core].difference(&case.ruled_out).count());
+        sort_by_key(&mut cores, |&core| self.cores[core].difference(&case.ruled_out).count());
         let (mut left, mut sum, mut amounts) = (self.costs.to_vec(), 0u64, Vec::new());
         for core in cores {
             let places: Vec<usize> = self.cores[core].difference(&case.ruled_out).copied().collect();

@@ -27,7 +27,7 @@ pub mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Diagnostic, Program, Span};
+use weir_ir::{Diagnostic, Gather, Program, Span};
 use weir_witness::{Goal, Run};
 
 use crate::check::{self, is_exists};
@@ -221,7 +221,7 @@ pub fn feasible_attacks(
         Ok(attacks) => attacks,
         Err(limit) => return Ok(stopped(limit)),
     };
-    let mut open: BTreeSet<Attack> = attacks.open.iter().copied().collect();
+    let mut open: BTreeSet<Attack> = attacks.open.iter().copied().gather();
     let mut feasible = BTreeSet::new();
     loop {
         let question = Question { attacks: open.clone(), ..Question::default() };

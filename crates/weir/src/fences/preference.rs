@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use weir_ir::{Program, ThreadId};
+use weir_ir::sort::sort_by;
+use weir_ir::{Gather, Program, ThreadId};
 
 use super::{LoopCosts, Place};
 use crate::robust::ThreadEdge;
@@ -35,7 +36,7 @@ pub(super) fn preferences(program: &Program, places: &[Place]) -> Vec<Vec<u64>> 
 /// slack, as a part of the number, have the same rank.
 fn ranks(numbers: &[f64], slack: f64) -> Vec<u64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
-    order.sort_by(|&one, &other| numbers[one].total_cmp(&numbers[other]));
+    sort_by(&mut order, |&one, &other| numbers[one].total_cmp(&numbers[other]));
     let (mut ranks, mut rank) = (vec![0; numbers.len()], 0);
     for pair in order.windows(2) {
         let (lower, higher) = (numbers[pair[0]], numbers[pair[1]]);
@@ -47,7 +48,7 @@ fn ranks(numbers: &[f64], slack: f64) -> Vec<u64> {
 
 /// How often a walk through each thread takes each step, if it takes all steps of a location equally often.
 fn visits(program: &Program) -> BTreeMap<ThreadEdge, f64> {
-    program.running_threads().flat_map(|thread| visits_of(program, thread)).collect()
+    program.running_threads().flat_map(|thread| visits_of(program, thread)).gather()
 }
 
 fn visits_of(program: &Program, thread: ThreadId) -> Vec<(ThreadEdge, f64)> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::Program;
+use weir_ir::{Gather, Program};
 use weir_witness::{Checked, Goal, Run};
 
 use super::cores::{core_steps, with_early_flushes};
@@ -65,7 +65,7 @@ impl<'a> Solver<'a> {
         let costs: Vec<u64> = places.iter().map(|place| place.cost.max(1)).collect();
         let preferences = preference::preferences(program, places);
         let hitting_sets = HittingSets { costs, preferences, ..HittingSets::default() };
-        let open = report.attacks.open.iter().copied().collect();
+        let open = report.attacks.open.iter().copied().gather();
         Self { program, checker, places, options, session, open, hitting_sets, origins: Vec::new(), report }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Solver<'a> {
     }
 
     fn try_out(&mut self, choice: &Choice) -> Result<Trial, Failure> {
-        let after: BTreeSet<ThreadEdge> = choice.iter().flat_map(|&place| &self.places[place].after).copied().collect();
+        let after: BTreeSet<ThreadEdge> = choice.iter().flat_map(|&place| &self.places[place].after).copied().gather();
         let question = Question { attacks: self.open.clone(), fenced: after.clone(), ..Question::default() };
         match self.options.aim {
             Aim::Robust => self.try_attacks(question, Self::attack),
@@ -205,7 +205,7 @@ impl<'a> Solver<'a> {
     /// Adds a core: one of these steps needs a fence after it. False if there is no place for one.
     fn add_core(&mut self, after: &BTreeSet<ThreadEdge>, origin: Origin) -> bool {
         let helps = |place: &Place| place.after.iter().any(|edge| after.contains(edge));
-        let core: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).collect();
+        let core: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).gather();
         let is_possible = !core.is_empty();
         if is_possible {
             self.hitting_sets.cores.push(core);
@@ -248,14 +248,14 @@ impl<'a> Solver<'a> {
         let because = |&place: &usize| {
             let alone = Choice::from([place]);
             let cores = self.hitting_sets.cores.iter().zip(&self.origins);
-            let mut own = cores.filter(|(core, _)| core.intersection(set).copied().collect::<Choice>() == alone);
+            let mut own = cores.filter(|(core, _)| core.intersection(set).copied().gather::<Choice>() == alone);
             let reason = own.find_map(|(_, origin)| match origin {
                 Origin::Race(reason) => Some(reason.clone()),
                 Origin::Run(run, _) => reason(self.program, run, &self.places[place].after),
             });
             Some((place, reason?))
         };
-        set.iter().filter_map(because).collect()
+        set.iter().filter_map(because).gather()
     }
 }
 

@@ -7,7 +7,7 @@ mod removal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{LocId, Program, Source, Span, ThreadId, Value};
+use weir_ir::{Gather, LocId, Program, Source, Span, ThreadId, Value};
 use weir_syntax::{FenceSite, FenceSites, Language, ParseError};
 
 use super::{Options, Place, Recheck, recheck};
@@ -190,13 +190,13 @@ impl Sites {
 
     /// The program with fences at these places, without a text.
     fn inserted(&self, chosen: &Chosen) -> Program {
-        let at = chosen.iter().flat_map(|&number| self.list[number].locations.iter().copied()).collect();
+        let at = chosen.iter().flat_map(|&number| self.list[number].locations.iter().copied()).gather();
         insert_fences(&self.program, &at).program
     }
 }
 
 fn without_each(chosen: &Chosen) -> impl Iterator<Item = Chosen> {
-    chosen.iter().map(|left_out| chosen.iter().copied().filter(|number| number != left_out).collect())
+    chosen.iter().map(|left_out| chosen.iter().copied().filter(|number| number != left_out).gather())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use weir_ir::{Address, Edge, Instruction};
+use weir_ir::{Address, Edge, Gather, Instruction};
 
 use super::state::{Access, Control, Delaying, Local, Path, Phase};
 use super::step::{Code, MOST_CHOICES, Next, TooManyChoices, eval};
@@ -110,7 +110,7 @@ impl Code<'_> {
             if loaded.is_empty() || !self.load(&mut next, &edge.instruction, &newest) {
                 continue;
             }
-            let on_path = loaded.into_iter().map(|address| (address, Access::Load)).collect();
+            let on_path = loaded.into_iter().map(|address| (address, Access::Load)).gather();
             let path = Path { address: delaying.address, on_path, in_section: BTreeMap::new() };
             visit((Control { phase: Phase::Path(path), ..control.clone() }, None));
             if self.load_ahead[attacker.thread.index()][edge.to.index()] {

@@ -142,7 +142,7 @@ fn examples() -> Vec<(String, Program)> {
         entries.collect()
     };
     let mut files: Vec<PathBuf> = list(&root).iter().flat_map(|folder| list(folder)).collect();
-    files.sort();
+    files.sort_unstable();
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).expect("readable");
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();

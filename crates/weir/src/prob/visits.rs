@@ -6,6 +6,8 @@
 //! come about by itself when a loop is seldom left. Nothing rests on the result being exact: see
 //! [`bounds`](super::bounds).
 
+use weir_ir::sort::sort_by_key;
+
 use crate::bounds::Bound;
 use crate::session::{Progress, Session};
 
@@ -69,7 +71,7 @@ impl Loops {
                     let at = stack.iter().rposition(|&other| other as usize == node).unwrap_or(0);
                     let mut found = stack.split_off(at);
                     found.iter().for_each(|&member| of[member as usize] = members.len() as u32);
-                    found.sort_by_key(|&member| std::cmp::Reverse(finish[member as usize]));
+                    sort_by_key(&mut found, |&member| std::cmp::Reverse(finish[member as usize]));
                     members.push(found);
                 }
             }

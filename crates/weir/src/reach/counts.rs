@@ -37,7 +37,7 @@ impl Counts {
     pub(crate) fn of(program: &Program, condition: &StateExpr) -> Result<Self, Obstacle> {
         let mut counts = Self { list: Vec::new(), enough: 1 };
         counts.read(program, condition, true)?;
-        counts.list.sort();
+        counts.list.sort_unstable();
         counts.list.dedup();
         match (counts.enough + 1).checked_pow(counts.list.len() as u32) {
             Some(ways) if ways <= MOST_WAYS => Ok(counts),

@@ -13,7 +13,7 @@ pub(crate) mod liveness;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use weir_ir::{EdgeId, Program, ThreadId};
+use weir_ir::{EdgeId, Gather, Program, ThreadId};
 use weir_witness::{BackwardProof, Buffering, Certificate, Checked, ClosedSet, Goal, Model};
 
 pub use crate::search::Search;
@@ -305,7 +305,7 @@ pub fn closed_set(
 /// What was executed of the original program, given what was of a translated one: for each of its threads and edges,
 /// which edge of the original it executes, if any.
 pub(crate) fn mapped_coverage(program: &Program, executes: &[Vec<Option<EdgeId>>], seen: &Coverage) -> Coverage {
-    let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().collect();
+    let unexecuted: BTreeSet<_> = seen.unexecuted.iter().copied().gather();
     let mut executed = BTreeSet::new();
     for thread in program.running_threads() {
         for (index, &original) in executes[thread.index()].iter().enumerate() {
@@ -319,7 +319,7 @@ pub(crate) fn mapped_coverage(program: &Program, executes: &[Vec<Option<EdgeId>>
     let is_immobile =
         |thread: &ThreadId| edges(*thread).len() > 0 && !edges(*thread).any(|edge| executed.contains(&(*thread, edge)));
     let original = |&(thread, edge): &(ThreadId, EdgeId)| Some((thread, executes[thread.index()][edge.index()]?));
-    let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).collect();
+    let out_of_range: BTreeSet<_> = seen.out_of_range.iter().filter_map(original).gather();
     Coverage {
         unexecuted: all.filter(|edge| !executed.contains(edge)).collect(),
         immobile: program.running_threads().filter(is_immobile).collect(),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Address, Value};
+use weir_ir::{Address, Gather, Value};
 
 use super::covered::Mark;
 
@@ -102,7 +102,7 @@ impl Delaying<'_> {
     /// The path begins: the attacker has loaded from these addresses, in one step.
     pub(super) fn onto_path(&self, loaded: &[Address]) -> Vec<Value> {
         let mut row = vec![PATH, self.attacker as Value, self.address, 0];
-        let ascending: BTreeSet<Address> = loaded.iter().copied().collect();
+        let ascending: BTreeSet<Address> = loaded.iter().copied().gather();
         row.extend(ascending.into_iter().flat_map(|address| [address, LOADED]));
         row
     }

@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use weir_ir::Program;
+use weir_ir::{Gather, Program};
 use weir_witness::Checked;
 
 pub use crate::attack::{Attack, Attacks, ThreadEdge};
@@ -220,7 +220,7 @@ pub(crate) fn by_attacks(program: &Program, options: &Options, session: &Session
         Ok(attacks) => attacks,
         Err(limit) => return Ok(Report::unknown(limit, session.since(began))),
     };
-    let question = Question { attacks: attacks.open.iter().copied().collect(), ..Question::default() };
+    let question = Question { attacks: attacks.open.iter().copied().gather(), ..Question::default() };
     let (answer, mut statistics) = checker.decide(question, options, session)?;
     statistics.elapsed = session.since(began);
     let verdict = match answer {
@@ -239,7 +239,7 @@ pub(crate) fn by_attacks(program: &Program, options: &Options, session: &Session
 pub(crate) fn is_ruled_out(program: &Program, session: &Session) -> Result<bool, Failure> {
     let checker = Checker::new(program, session)?;
     let attacks = checker.attacks(session).map_err(Failure::Stopped)?;
-    let mut question = Question { attacks: attacks.open.into_iter().collect(), ..Question::default() };
+    let mut question = Question { attacks: attacks.open.into_iter().gather(), ..Question::default() };
     checker.rule_out(&mut question);
     Ok(question.attacks.is_empty())
 }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::flow::Ranges;
-use weir_ir::{EdgeId, Instruction, Program, Range, ThreadId};
+use weir_ir::{EdgeId, Gather, Instruction, Program, Range, ThreadId};
 
 use crate::attack::Attack;
 
@@ -72,7 +72,7 @@ impl Partners {
         while let Some(next) = (0..acts.len()).find(|&at| !acts[at] && self.joins(at, &reached)) {
             acts[next] = true;
             let own = self.accesses[next].iter().flatten();
-            let own: BTreeSet<(Range, bool)> = own.map(|access| (access.cells, access.writes)).collect();
+            let own: BTreeSet<(Range, bool)> = own.map(|access| (access.cells, access.writes)).gather();
             chain.extend(own.iter().map(|&(cells, _)| cells));
             reached.extend(own);
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use weir_ir::{Body, EdgeId, Program, ThreadId};
+use weir_ir::{Body, EdgeId, Gather, Program, ThreadId};
 
 use super::covered::{Covered, Mark, OFF};
 use crate::attack::{Attack, ThreadEdge};
@@ -82,7 +82,7 @@ impl Flow {
 /// For each location whether control flow leads to a load from there, past nothing that drains the buffer.
 pub(crate) fn leads_to_load(body: &Body) -> Vec<bool> {
     let is_load = |edge: &EdgeId| body.edge(*edge).instruction.is_load();
-    let loads = (0..body.edges().len()).map(EdgeId::new).filter(is_load).collect();
+    let loads = (0..body.edges().len()).map(EdgeId::new).filter(is_load).gather();
     Flow::new(body, &loads, |_| false).leads_to_load
 }
 
@@ -140,7 +140,7 @@ impl Plans {
                 Arc::clone(made)
             };
             let stores = question.by_store(thread).into_iter().map(|(store, loads)| (store.0, flow(loads)));
-            let stores = stores.collect();
+            let stores = stores.gather();
             let covered = question.covered.get(&thread).cloned();
             Plan { forget, stores, covered }
         };

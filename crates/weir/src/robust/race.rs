@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{Address, Program, ThreadId};
+use weir_ir::{Address, Gather, Program, ThreadId};
 use weir_witness::{Action, Effect, Event, Loaded, Model, ReadFrom, Replay, Run, StepId, replay};
 
 use crate::attack::{Attack, ThreadEdge};
@@ -79,7 +79,7 @@ impl Race {
             Action::Execute { edge, .. } => Some((thread, edge)),
             Action::Flush => None,
         })
-        .collect()
+        .gather()
     }
 
     /// The thread that loads, its store and its load, as edges.

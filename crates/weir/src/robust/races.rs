@@ -16,7 +16,7 @@
 
 use std::num::NonZeroUsize;
 
-use weir_ir::{Address, Program, ThreadId, Value};
+use weir_ir::{Address, Gather, Program, ThreadId, Value};
 use weir_witness::{Goal, Model, Run};
 
 use super::monitor::Monitor;
@@ -56,7 +56,7 @@ pub fn triangular_races(program: &Program, jobs: NonZeroUsize, session: &Session
         checker => checker?,
     };
     let attacks = match checker.attacks(session) {
-        Ok(attacks) => attacks.open.into_iter().collect(),
+        Ok(attacks) => attacks.open.into_iter().gather(),
         Err(limit) => return Ok(stopped(limit)),
     };
     let question = Question { attacks, ..Question::default() };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{EdgeId, Program, ThreadId};
+use weir_ir::{EdgeId, Gather, Program, ThreadId};
 use weir_witness::{Action, Checked, Goal, Run, Step, replay};
 
 use crate::attack::{self, Attack, AttackStep, ThreadEdge};
@@ -91,7 +91,7 @@ impl AttackRun {
             Action::Execute { edge, .. } => Some((step.thread, edge)),
             Action::Flush => None,
         })
-        .collect()
+        .gather()
     }
 
     /// The run under TSO, as it was found.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::ThreadId;
+use weir_ir::{Gather, ThreadId};
 
 use super::monitor::Monitor;
 use super::question::Plans;
@@ -63,7 +63,7 @@ impl Checker {
 
     /// The positions of the threads that attacks in question delay.
     fn attackers(&self, question: &Question) -> Vec<usize> {
-        let threads: BTreeSet<ThreadId> = question.attacks.iter().map(|attack| attack.thread).collect();
+        let threads: BTreeSet<ThreadId> = question.attacks.iter().map(|attack| attack.thread).gather();
         let is_attacker = |&position: &usize| threads.contains(&self.compiled.threads[position]);
         (0..self.compiled.threads.len()).filter(is_attacker).collect()
     }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use weir_ir::{
-    Address, Body, Expr, Instruction, ProcId, Program, RegExpr, RegId, Rmw, ThreadId, Value, body_instruction_text,
-    expr_text,
+    Address, Body, Expr, Gather, Instruction, ProcId, Program, RegExpr, RegId, Rmw, ThreadId, Value,
+    body_instruction_text, expr_text,
 };
 use weir_witness::{Effect, Event, Loaded, ReadFrom, Replay};
 
@@ -186,7 +186,7 @@ impl<'p> StepDescriber<'p> {
     fn remember(&mut self, event: &Event, what: &str) {
         let of_snapshot: BTreeMap<RegId, String> = match &event.effect {
             Effect::Snapshot(loads) | Effect::Await(loads) => {
-                loads.iter().map(|loaded| (loaded.register, self.program.cell_name(loaded.address))).collect()
+                loads.iter().map(|loaded| (loaded.register, self.program.cell_name(loaded.address))).gather()
             }
             _ => BTreeMap::new(),
         };

@@ -21,7 +21,7 @@ mod view;
 use std::collections::BTreeSet;
 
 use weir_ir::flow::{Cfg, observed_registers};
-use weir_ir::{Address, EdgeId, Instruction, LocId, Program, PropertyKind, Range, StateAtom, ThreadId};
+use weir_ir::{Address, EdgeId, Gather, Instruction, LocId, Program, PropertyKind, Range, StateAtom, ThreadId};
 use weir_witness::{Goal, Model};
 
 use super::observed::ObservedPlaces;
@@ -182,7 +182,7 @@ impl PersistentSets {
             let hides_register = edge.instruction.defines().any(|register| registers.contains(register));
             keeps_goals.push(targets_pass && !hides_cell && !hides_register);
         }
-        let mut open: BTreeSet<LocId> = body.location_ids().collect();
+        let mut open: BTreeSet<LocId> = body.location_ids().gather();
         while let Some(location) = open.pop_last() {
             for &before in cfg.predecessors(location) {
                 let more = reads.include(before.index(), location.index());

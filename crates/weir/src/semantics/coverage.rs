@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use weir_ir::{Program, ThreadId};
+use weir_ir::{Gather, Program, ThreadId};
 
 use super::compile::Compiled;
 use crate::verdict::Coverage;
@@ -15,7 +15,7 @@ pub(crate) fn coverage(program: &Program, compiled: &Compiled, taken: &[bool]) -
     let unexecuted: Vec<_> =
         (0..edge_count).filter(|&number| !was_taken(number)).map(|number| compiled.edge(number)).collect();
     let moved: BTreeSet<ThreadId> =
-        (0..edge_count).filter(|&number| was_taken(number)).map(|number| compiled.edge(number).0).collect();
+        (0..edge_count).filter(|&number| was_taken(number)).map(|number| compiled.edge(number).0).gather();
     let has_edges = |thread: &ThreadId| !program.body(*thread).edges().is_empty();
     let immobile = compiled.threads.iter().copied().filter(has_edges).filter(|thread| !moved.contains(thread));
     let blocked = |number: &u32| compiled.machine.blocked_by_range[*number as usize].load(Ordering::Relaxed);

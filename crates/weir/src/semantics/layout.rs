@@ -5,6 +5,7 @@
 //! time share bits ([`slots`](super::slots)).
 
 use weir_ir::flow::Ranges;
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Address, Program, Range, Value, Width};
 
 use super::state::{Field, width};
@@ -242,7 +243,7 @@ impl Packer {
     /// Number of words, and the fields in the order they were asked for.
     fn pack(self) -> (usize, Vec<Field>) {
         let mut order: Vec<usize> = (0..self.widths.len()).collect();
-        order.sort_by_key(|&field| std::cmp::Reverse(self.widths[field]));
+        sort_by_key(&mut order, |&field| std::cmp::Reverse(self.widths[field]));
         let mut used: Vec<u32> = vec![0];
         let mut fields = vec![Field { word: 0, shift: 0, mask: 0, low: 0 }; self.widths.len()];
         for field in order {

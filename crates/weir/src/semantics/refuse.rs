@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, Edge, Instruction, Multiplicity, ProcId, Program, Span, Thread, ThreadId};
 
 use super::size::MOST_WORDS;
@@ -122,7 +123,7 @@ fn refused(program: &Program, who: Who<'_>, allowed: Allowed) -> Result<(), Fail
     // Copies of one thread or procedure have the same text.
     let mut seen = BTreeSet::new();
     obstacles.retain(|obstacle| seen.insert((obstacle.span, obstacle.code)));
-    obstacles.sort_by_key(|obstacle| obstacle.span);
+    sort_by_key(&mut obstacles, |obstacle| obstacle.span);
     let Some((first, rest)) = obstacles.split_first() else { return Ok(()) };
     Err(Failure::Refused(Box::new(diagnostic(who, first, rest))))
 }

@@ -3,6 +3,7 @@
 //! With dead registers cleared, a slot holds the value of the one register that is live, or zero bits.
 
 use weir_ir::flow::{Liveness, RegisterSet};
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Body, LocId, Range, RegId};
 
 use super::state::width;
@@ -51,7 +52,7 @@ impl Slots {
 fn colour(conflicts: &[RegisterSet], ranges: &[Option<Range>]) -> Slots {
     let live = |&reg: &usize| ranges[reg].is_some();
     let mut order: Vec<usize> = (0..ranges.len()).filter(live).collect();
-    order.sort_by_key(|&reg| std::cmp::Reverse(ranges[reg].map(width)));
+    sort_by_key(&mut order, |&reg| std::cmp::Reverse(ranges[reg].map(width)));
     let mut of_register: Vec<Option<(usize, Range)>> = vec![None; ranges.len()];
     let mut widths: Vec<u32> = Vec::new();
     for reg in order {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use weir_ir::flow::observed_registers;
-use weir_ir::{BinaryOp, Expr, Program, PropertyKind, StateAtom, StateExpr, ThreadId};
+use weir_ir::{BinaryOp, Expr, Gather, Program, PropertyKind, StateAtom, StateExpr, ThreadId};
 use weir_witness::Goal;
 
 /// Groups of two or more of `threads`, by position, that are symmetric.
@@ -58,7 +58,7 @@ fn claims(program: &Program, goals: &[Goal]) -> BTreeSet<Claim> {
         },
         Goal::NotRobust => (5, BTreeSet::new()),
     };
-    goals.iter().map(claim).collect()
+    goals.iter().map(claim).gather()
 }
 
 /// The operands of a conjunction.
@@ -95,7 +95,7 @@ fn swapped(claims: &BTreeSet<Claim>, one: ThreadId, other: ThreadId) -> BTreeSet
         })
     };
     let part = |part: &StateExpr| part.map(&mut |leaf| atom(leaf));
-    claims.iter().map(|(kind, parts)| (*kind, parts.iter().map(part).collect())).collect()
+    claims.iter().map(|(kind, parts)| (*kind, parts.iter().map(part).gather())).gather()
 }
 
 #[cfg(test)]

@@ -50,8 +50,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use weir_ir::flow::Ranges;
 use weir_ir::{
-    Address, Body, BodyBuilder, Comments, Diagnostic, Edge, EdgeId, Instruction, LocId, ProcId, Program, Property,
-    PropertyKind, Range, RegId,
+    Address, Body, BodyBuilder, Comments, Diagnostic, Edge, EdgeId, Gather, Instruction, LocId, ProcId, Program,
+    Property, PropertyKind, Range, RegId,
 };
 use weir_ir::{Shared, Span, ThreadId, validate};
 use weir_witness::{Action, Model, Run, Step};
@@ -395,7 +395,7 @@ fn several(program: &Program) -> Vec<bool> {
             Instruction::Spawn(thread) => Some(program.thread(thread).family.0.as_str()),
             _ => None,
         })
-        .collect();
+        .gather();
     program.threads.iter().map(|thread| spawned.contains(thread.family.0.as_str())).collect()
 }
 

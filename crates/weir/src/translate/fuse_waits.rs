@@ -16,7 +16,9 @@
 use std::collections::BTreeSet;
 
 use weir_ir::flow::{Liveness, RegisterSet, live_registers, observed_registers, waiting_loops};
-use weir_ir::{Body, BodyBuilder, Edge, EdgeId, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId};
+use weir_ir::{
+    Body, BodyBuilder, Edge, EdgeId, Gather, Instruction, LocId, Program, PropertyKind, StateAtom, ThreadId,
+};
 use weir_witness::{Action, Goal, Run, Step};
 
 use super::Translation;
@@ -55,7 +57,7 @@ pub fn fuse_waits(program: &Program, goals: &[Goal]) -> Option<FusedWaits> {
             .flat_map(|&loc| waiter.body.edges_from(loc))
             .filter(|(_, edge)| waiter.can_fuse(edge))
             .map(|(id, _)| id)
-            .collect();
+            .gather();
         changes |= !loads.is_empty();
         let (body, origins) = waiter.fuse(&loads);
         fused.program.threads[thread.index()].body = body;
@@ -130,7 +132,7 @@ impl<'a> Waiter<'a> {
         for location in &self.body.locations {
             builder.labelled_location(location.clone());
         }
-        let between: BTreeSet<LocId> = loads.iter().map(|&load| self.body.edge(load).to).collect();
+        let between: BTreeSet<LocId> = loads.iter().map(|&load| self.body.edge(load).to).gather();
         for (id, edge) in (0..).map(EdgeId).zip(self.body.edges()) {
             if loads.contains(&id) {
                 for (test, awaited) in self.awaits(edge) {

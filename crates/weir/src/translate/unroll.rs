@@ -29,8 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::flow::{RegisterSet, live_registers};
 use weir_ir::{
-    BinaryOp, Body, BodyBuilder, Edge, EdgeId, Expr, Frame, Instruction, LocId, ProcId, Program, Property, RegId,
-    Register, Span, StateAtom, StateExpr, ThreadId, UnaryOp, Value,
+    BinaryOp, Body, BodyBuilder, Edge, EdgeId, Expr, Frame, Gather, Instruction, LocId, ProcId, Program, Property,
+    RegId, Register, Span, StateAtom, StateExpr, ThreadId, UnaryOp, Value,
 };
 use weir_witness::{Action, Run, Step};
 
@@ -140,7 +140,7 @@ pub fn unroll(linked: &Program, frames: u32, purpose: Purpose) -> Result<Unrolle
 fn last_instances(linked: &Program) -> BTreeSet<ThreadId> {
     let can_be_spawned = linked.can_be_spawned();
     let started = linked.thread_ids().filter(|thread| can_be_spawned[thread.index()]);
-    started.filter_map(|thread| linked.instances(thread).last()).collect()
+    started.filter_map(|thread| linked.instances(thread).last()).gather()
 }
 
 fn observed(atom: &StateAtom, images: &[Vec<Vec<LocId>>]) -> StateAtom {
@@ -297,7 +297,7 @@ struct Unroller<'a> {
 
 impl<'a> Unroller<'a> {
     fn new(linked: &Program, body: &Body, plan: &'a Plan<'a>, purpose: Purpose) -> Self {
-        let copies = plan.copies.keys().map(|copy| (plan.copies[copy], *copy)).collect::<BTreeMap<_, _>>();
+        let copies = plan.copies.keys().map(|copy| (plan.copies[copy], *copy)).gather::<BTreeMap<_, _>>();
         let mut registers: Vec<Register> = body.registers[..own_registers(body)].to_vec();
         let mut locations = Vec::new();
         let mut images = vec![Vec::new(); body.locations.len()];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use weir_ir::{Address, Interrupt, Poll, Program, Uninterrupted};
+use weir_ir::{Address, Gather, Interrupt, Poll, Program, Uninterrupted};
 
 use super::fault::{BackwardFault, explain};
 use super::goals::{GoalCover, condition};
@@ -85,7 +85,7 @@ fn check(program: &Program, proof: &BackwardProof, poll: &Poll<'_>) -> Result<()
     let first = Configuration {
         threads: roster.single.iter().map(|&place| ThreadView::at(locals[place].start)).collect(),
         copies: Vec::new(),
-        memory: values.keys().map(|&address| (address, program.initial_value(address))).collect(),
+        memory: values.keys().map(|&address| (address, program.initial_value(address))).gather(),
     };
     if set.holds(&first) {
         return Err(all(BackwardFault::HoldsTheStart));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Address, Edge, Instruction, LocId, Poll, Program, RegExpr, RegId, ThreadId, Value};
+use weir_ir::{Address, Edge, Gather, Instruction, LocId, Poll, Program, RegExpr, RegId, ThreadId, Value};
 
 use super::fault::BackwardFault;
 use super::{BackwardProof, LocalState};
@@ -49,7 +49,7 @@ impl Locals {
             Label::Store(address, value) => Some((address, value)),
             _ => None,
         };
-        self.moves.iter().filter_map(store).collect()
+        self.moves.iter().filter_map(store).gather()
     }
 }
 
@@ -74,11 +74,11 @@ pub(super) fn locals(
     let all_states = all_states?;
     let mut values = Values::new();
     loop {
-        let before: usize = values.values().map(BTreeSet::len).sum();
+        let before: usize = values.values().map(|values| values.len()).sum();
         let found: Result<Vec<Locals>, _> = all_states.iter().map(|states| states.locals(&mut values, poll)).collect();
         let found = found?;
         // Values that were found on the way give loads more to find.
-        if values.values().map(BTreeSet::len).sum::<usize>() == before {
+        if values.values().map(|values| values.len()).sum::<usize>() == before {
             return Ok((found, values));
         }
     }
@@ -102,7 +102,7 @@ impl<'a> LocalStates<'a> {
             let holds = class.first().ok_or(BackwardFault::Malformed)?.holds_lock;
             states.holds.push(holds);
             for state in class {
-                let live: BTreeSet<RegId> = state.registers.keys().copied().collect();
+                let live: BTreeSet<RegId> = state.registers.keys().copied().gather();
                 let fits = state.location.index() < body.locations.len()
                     && live.iter().all(|register| register.index() < body.registers.len())
                     && state.holds_lock == holds
@@ -124,7 +124,7 @@ impl<'a> LocalStates<'a> {
 
     fn locals(&self, values: &mut Values, poll: &Poll<'_>) -> Result<Locals, BackwardFault> {
         let body = self.program.body(self.thread);
-        let zeros = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+        let zeros = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).gather();
         let missing = BackwardFault::MissingState(self.thread);
         let start = self.class(body.entry, zeros, false).ok_or(missing)?;
         let mut moves = BTreeSet::new();
@@ -170,7 +170,7 @@ impl<'a> LocalStates<'a> {
     ) -> Result<(), BackwardFault> {
         let holds = state.holds_lock;
         let mut go = |label, to: LocId, set: Option<(RegId, Value)>, holds| {
-            let registers = state.registers.iter().map(|(&register, &value)| (register, value)).chain(set).collect();
+            let registers = state.registers.iter().map(|(&register, &value)| (register, value)).chain(set).gather();
             let class = self.class(to, registers, holds).ok_or(BackwardFault::MissingState(self.thread))?;
             emit(label, class);
             Ok(())
@@ -263,7 +263,7 @@ impl<'a> LocalStates<'a> {
                 return Err(BackwardFault::TooManyValues(address));
             }
             let longer = |found: &BTreeMap<Address, Value>| -> Vec<BTreeMap<Address, Value>> {
-                let with = |&value| found.iter().map(|(&at, &old)| (at, old)).chain([(address, value)]).collect();
+                let with = |&value| found.iter().map(|(&at, &old)| (at, old)).chain([(address, value)]).gather();
                 known.iter().map(with).collect()
             };
             found = found.iter().flat_map(longer).collect();

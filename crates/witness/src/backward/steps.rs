@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Address, Value};
+use weir_ir::{Address, Gather, Value};
 
 use super::locals::{Label, Locals};
 use super::roster::Roster;
@@ -214,7 +214,7 @@ impl<'a> Steps<'a> {
         let mut open = vec![configuration.clone()];
         while let Some(after) = open.pop() {
             let own: BTreeMap<Address, Value> =
-                after.threads[place].messages.iter().filter_map(Message::stored).collect();
+                after.threads[place].messages.iter().filter_map(Message::stored).gather();
             if parts.iter().any(|(address, value)| own.get(address).is_some_and(|newest| newest != value)) {
                 continue;
             }
@@ -264,7 +264,7 @@ fn explains(locals: &Locals, class: usize, messages: &[Message]) -> bool {
             continue;
         }
         let (made, later) = own.split_at(waiting);
-        let visible: BTreeMap<Address, Value> = made.iter().copied().collect();
+        let visible: BTreeMap<Address, Value> = made.iter().copied().gather();
         for step in locals.moves.iter().filter(|step| step.to == class) {
             match step.label {
                 Label::Silent => open.push((step.from, waiting)),

@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use weir_ir::{Address, Body, Edge, EdgeId, Instruction, Interrupt, Poll, Program, RegId, ThreadId, Value};
+use weir_ir::{Address, Body, Edge, EdgeId, Gather, Instruction, Interrupt, Poll, Program, RegId, ThreadId, Value};
 
 use super::check::{Checker, Claim, PERIOD, States};
 use super::{
@@ -351,7 +351,7 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
         let place = delaying.attacker;
         let mut from = plain.clone();
         let waiting = |(&address, &newest): (&Address, &Value)| (address, Waiting { newest, older: BTreeMap::new() });
-        from.threads[place].buffer.waiting = delaying.overlay.iter().map(waiting).collect();
+        from.threads[place].buffer.waiting = delaying.overlay.iter().map(waiting).gather();
         let mut loaded = BTreeMap::new();
         if edge.instruction.is_load() {
             let accesses = self.accesses(plain, place, &edge.instruction)?;
@@ -404,12 +404,12 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
         match phase {
             Phase::Before => {}
             Phase::Delaying(delaying) => {
-                let overlay = delaying.overlay.iter().map(|(&address, &value)| (address, waiting(value))).collect();
+                let overlay = delaying.overlay.iter().map(|(&address, &value)| (address, waiting(value))).gather();
                 plain.threads[delaying.attacker].buffer =
                     AbstractBuffer { queue: vec![(delaying.address, DELAYS)], waiting: overlay };
             }
             Phase::Path(path) => {
-                let levels = path.levels.iter().map(|(&address, level)| (address, waiting(level.number()))).collect();
+                let levels = path.levels.iter().map(|(&address, level)| (address, waiting(level.number()))).gather();
                 plain.threads[path.attacker] = self.forgotten(path.attacker);
                 plain.threads[path.attacker].buffer =
                     AbstractBuffer { queue: vec![(path.address, HALTED)], waiting: levels };
@@ -424,7 +424,7 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
     /// A thread of which nothing matters any more.
     fn forgotten(&self, place: usize) -> AbstractThread {
         let body = self.checker.program.body(self.checker.threads[place]);
-        let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+        let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).gather();
         AbstractThread { location: body.entry, registers, buffer: AbstractBuffer::default() }
     }
 
@@ -441,13 +441,15 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
             let values = || thread.buffer.waiting.iter().map(|(&address, waiting)| (address, waiting.newest));
             match mark(thread) {
                 Some((address, DELAYS)) => {
-                    phase = Phase::Delaying(Delaying { attacker, address, overlay: values().collect() });
+                    phase = Phase::Delaying(Delaying { attacker, address, overlay: values().gather() });
                 }
                 Some((address, HALTED)) => {
-                    let level = |(address, number)| Some((address, Level::read(number)?));
                     let is_on_path = |place: &usize| mark(&state.threads[*place]) == Some((0, ON_PATH));
-                    let helpers = (0..state.threads.len()).filter(is_on_path).collect();
-                    let levels = values().map(level).collect::<Option<_>>()?;
+                    let helpers = (0..state.threads.len()).filter(is_on_path).gather();
+                    let mut levels = BTreeMap::new();
+                    for (address, number) in values() {
+                        levels.insert(address, Level::read(number)?);
+                    }
                     phase = Phase::Path(Path { attacker, address, helpers, levels });
                 }
                 _ => {}
@@ -462,7 +464,7 @@ impl<'a, 'p, S: States> Monitor<'a, 'p, S> {
 /// Takes the stores that wait out of a buffer: the newest value of each address.
 fn take_overlay(state: &mut AbstractState, place: usize) -> BTreeMap<Address, Value> {
     let buffer = std::mem::take(&mut state.threads[place].buffer);
-    buffer.waiting.into_iter().map(|(address, waiting)| (address, waiting.newest)).collect()
+    buffer.waiting.into_iter().map(|(address, waiting)| (address, waiting.newest)).gather()
 }
 
 /// The locations from which control flow leads to a load, past nothing that drains the buffer.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    Edge, EdgeId, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range, RegId,
-    StateAtom, StateExpr, ThreadId, Uninterrupted, Value,
+    Edge, EdgeId, Gather, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range,
+    RegId, StateAtom, StateExpr, ThreadId, Uninterrupted, Value,
 };
 
 use super::fault::Fault;
@@ -201,7 +201,7 @@ impl<'a, S: States> Checker<'a, S> {
                 return Err(Fault::Malformed);
             }
             let rows = locations.iter().enumerate();
-            self.listed.extend(rows.map(|(at, row)| ((place, LocId::new(at)), row.iter().copied().collect())));
+            self.listed.extend(rows.map(|(at, row)| ((place, LocId::new(at)), row.iter().copied().gather())));
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ impl<'a, S: States> Checker<'a, S> {
             if own.location.index() >= body.locations.len() || !own.registers.keys().all(fits) {
                 return Err(Fault::Malformed);
             }
-            let listed: BTreeSet<RegId> = own.registers.keys().copied().collect();
+            let listed: BTreeSet<RegId> = own.registers.keys().copied().gather();
             if *self.listed.entry((place, own.location)).or_insert_with(|| listed.clone()) != listed {
                 return Err(Fault::Registers(self.threads[place], own.location));
             }
@@ -253,7 +253,7 @@ impl<'a, S: States> Checker<'a, S> {
     pub(super) fn start(&self) -> AbstractState {
         let start = |thread: &ThreadId| {
             let body = self.program.body(*thread);
-            let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).collect();
+            let registers = (0..body.registers.len()).map(|register| (RegId::new(register), 0)).gather();
             AbstractThread { location: body.entry, registers, buffer: AbstractBuffer::default() }
         };
         let threads = self.threads.iter().map(start).collect();

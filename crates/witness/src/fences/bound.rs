@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::Interrupt;
+use weir_ir::{Gather, Interrupt};
 
 /// Sets that contain a place of each of these cores cost at least so much.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,7 +78,7 @@ impl CostBound {
                 return Err(BoundFault::Unproved);
             }
         }
-        let counted = self.cores.iter().flat_map(|&core| &cores[core]).copied().collect();
+        let counted = self.cores.iter().flat_map(|&core| &cores[core]).copied().gather();
         if open.is_empty() { Ok(counted) } else { Err(BoundFault::Unproved) }
     }
 

@@ -12,7 +12,9 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use weir_ir::{Body, Edge, EdgeId, Expr, Instruction, Interrupt, LocId, Program, PropertyKind, StateAtom, ThreadId};
+use weir_ir::{
+    Body, Edge, EdgeId, Expr, Gather, Instruction, Interrupt, LocId, Program, PropertyKind, StateAtom, ThreadId,
+};
 
 use crate::checked::Checked;
 use crate::event::Effect;
@@ -121,7 +123,7 @@ impl CheapestFences {
         let core = |demand: &Checked| {
             let stopping = stopping(demand);
             let stops = |place: &FencePlace| place.after.iter().any(|step| stopping.contains(step));
-            (0..self.places.len()).filter(|&number| stops(&self.places[number])).collect()
+            (0..self.places.len()).filter(|&number| stops(&self.places[number])).gather()
         };
         self.demands.iter().map(core).collect()
     }
@@ -129,7 +131,7 @@ impl CheapestFences {
     /// The program with fences at the chosen places, which must be [checked](Self::check) ones.
     #[must_use]
     pub fn fenced(&self, program: &Program) -> Program {
-        with_fences(program, &self.chosen.iter().flat_map(|&place| &self.places[place].after).copied().collect())
+        with_fences(program, &self.chosen.iter().flat_map(|&place| &self.places[place].after).copied().gather())
     }
 }
 

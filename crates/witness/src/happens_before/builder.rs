@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Address, ThreadId};
 
 use super::{HappensBefore, Node, NodeId, NodeKind};
@@ -128,7 +129,7 @@ impl Builder {
     fn finish(mut self, replay: &Replay) -> HappensBefore {
         let holder = replay.last().lock_holder();
         let mut present: Vec<_> = replay.last().present_threads().collect();
-        present.sort_by_key(|&(thread, _)| Some(thread) != holder);
+        sort_by_key(&mut present, |&(thread, _)| Some(thread) != holder);
         for waiting in present.iter().flat_map(|(_, own)| &own.buffer) {
             if let Some(&node) = self.by_step.get(&waiting.step) {
                 self.stores.entry(waiting.address).or_default().push(node);

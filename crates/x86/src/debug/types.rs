@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use weir_ir::sort::sort_by_key;
+
 use gimli::constants as dw;
 use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Dwarf, Reader, Unit};
 
@@ -105,7 +107,7 @@ pub(super) fn read<'d>(
         }
         // Compilers may put fields in another order than the source does.
         let mut parts = collector.parts;
-        parts.sort_by_key(|part| part.offset);
+        sort_by_key(&mut parts, |part| part.offset);
         if parts.len() <= MOST_PARTS
             && parts.windows(2).all(|pair| pair[0].offset.saturating_add(pair[0].size.into()) <= pair[1].offset)
         {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use weir_ir::sort::sort_by_key;
+
 use object::elf::{EM_X86_64, ET_DYN, ET_EXEC};
 use object::read::elf::FileHeader;
 use object::{
@@ -92,7 +94,7 @@ pub(super) fn place(files: &[Elf<'_>], image: &mut Image) -> Result<Placed, Refu
         placed.sections.push(bases);
         placed.local.push(locals);
     }
-    image.regions.sort_by_key(|region| region.base);
+    sort_by_key(&mut image.regions, |region| region.base);
     let apart =
         |pair: &[Region]| pair[0].base.checked_add(pair[0].bytes.len() as u64).is_some_and(|end| end <= pair[1].base);
     if !image.regions.windows(2).all(apart) {
@@ -206,7 +208,7 @@ fn place_symbols(files: &[Elf<'_>], placed: &mut Placed, mut next: u64, image: &
         global.insert(name, next);
         next = (next + size + PAGE).next_multiple_of(PAGE);
     }
-    image.regions.sort_by_key(|region| region.base);
+    sort_by_key(&mut image.regions, |region| region.base);
     for (number, index, name) in wanted {
         let fresh = EXTERNAL + EXTERNAL_SIZE * image.externals.len() as u64;
         if fresh >= EXTERNAL_END {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use weir_ir::sort::sort_by_key;
+
 use object::elf;
 use object::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags, RelocationTarget};
 
@@ -47,7 +49,7 @@ pub(super) fn relocate(files: &[Elf<'_>], placed: &Placed, image: &mut Image) ->
     let bytes: Vec<u8> = got.entries.iter().flat_map(|address| address.to_le_bytes()).collect();
     if !bytes.is_empty() {
         image.regions.push(Region { base: GOT, bytes, is_writable: false, is_executable: false });
-        image.regions.sort_by_key(|region| region.base);
+        sort_by_key(&mut image.regions, |region| region.base);
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use super::widening::{Pace, Thresholds};
 use crate::expr::{BinaryOp, Value};
 use crate::flow::limits::{LONGEST_SPLIT_ARRAY, MOST_CELL_RANGES};
 use crate::program::{Address, Program, Range, Shared, Width};
+use crate::sort::sort_by_key;
 
 /// What a write changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +84,7 @@ impl Memory {
                 }
             }
         }
-        slots.sort_by_key(|slot| slot.addresses);
+        sort_by_key(&mut slots, |slot| slot.addresses);
         slots.push(elsewhere);
         Self::at_start(slots)
     }

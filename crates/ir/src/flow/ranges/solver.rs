@@ -18,6 +18,7 @@ use crate::flow::{Cfg, Loops, Worklist};
 use crate::ids::{EdgeId, LocId, RegId};
 use crate::interrupt::{Interrupt, Poll};
 use crate::program::{Body, Edge, Instruction, Program, Range};
+use crate::sort::sort_by_key;
 
 /// Rounds over all bodies after which memory is given up on.
 const MOST_ROUNDS: u32 = 100;
@@ -117,7 +118,7 @@ pub(super) fn solve(
 fn followed(bodies: &[(&Body, Vec<RegId>)]) -> Vec<bool> {
     let size = |at: usize| bodies[at].0.locations.len().saturating_mul(bodies[at].0.registers.len());
     let mut order: Vec<usize> = (0..bodies.len()).collect();
-    order.sort_by_key(|&at| size(at));
+    sort_by_key(&mut order, |&at| size(at));
     let mut followed = vec![false; bodies.len()];
     let mut room = MOST_RANGES;
     for at in order {

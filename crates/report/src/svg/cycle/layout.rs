@@ -4,6 +4,7 @@
 //! be straight. All others run around the boxes: down between two columns, below all of them, and up again.
 
 use weir_ir::ThreadId;
+use weir_ir::sort::sort_by_key;
 use weir_witness::{Cycle, HappensBefore, NodeId, Relation};
 
 /// Around everything.
@@ -88,7 +89,7 @@ impl Layout {
         // Arrows around the boxes may need room on the left.
         let mut left = MARGIN + TRACK * 2;
         for column in &mut columns {
-            column.nodes.sort_by_key(|(id, _)| *id);
+            sort_by_key(&mut column.nodes, |(id, _)| *id);
             let widths = (column.nodes.iter())
                 .flat_map(|(_, card)| [text_width(&card.title, LARGE), text_width(&card.remark, SMALL)]);
             column.width = widths.max().unwrap_or(0) + 2 * PADDING;

@@ -14,6 +14,7 @@ mod thread;
 use std::fmt::Write as _;
 
 use weir_ir::flow::Ranges;
+use weir_ir::sort::sort_by_key;
 use weir_ir::{
     Address, Diagnostic, Instruction, Interrupt, Multiplicity, Program, PropertyKind, Range, RegId, StateAtom,
     StateExpr, ThreadId,
@@ -41,7 +42,7 @@ pub(super) fn print(program: &Program, interrupt: &dyn Interrupt) -> Result<Expo
     let mut refused = unsupported_parts(program, "C for hardware");
     refused.extend(unsupported_instructions(program));
     if !refused.is_empty() {
-        refused.sort_by_key(|error| error.primary.span);
+        sort_by_key(&mut refused, |error| error.primary.span);
         return Err(refused);
     }
     let ranges = Ranges::of_until(program, interrupt);

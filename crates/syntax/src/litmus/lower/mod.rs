@@ -126,7 +126,7 @@ fn addresses(cells: &Cells) -> Vec<(i64, String)> {
         return Vec::new();
     }
     let mut addresses: Vec<_> = cells.iter().map(|cell| (cell.address, cell_text(&cell.name))).collect();
-    addresses.sort();
+    addresses.sort_unstable();
     addresses
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use weir_ir::sort::sort_by;
 use weir_ir::{BinaryOp, Diagnostic, Expr, PropertyKind, Span, StateAtom, StateExpr, ThreadId, Value};
 
 use super::super::header::Architecture;
@@ -200,7 +201,7 @@ impl View<'_> {
                 Place::Register(..) => all.push((place, span)),
             }
         }
-        all.sort_by(|left, right| left.0.cmp(&right.0));
+        sort_by(&mut all, |left, right| left.0.cmp(&right.0));
         all.dedup_by(|left, right| left.0 == right.0);
         all.iter().map(|(place, span)| self.observable(place, *span)).collect()
     }

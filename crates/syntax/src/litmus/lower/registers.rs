@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{BinaryOp, Expr, RegExpr, RegId, Register, Span, Value};
+use weir_ir::{BinaryOp, Expr, Gather, RegExpr, RegId, Register, Span, Value};
 
 use super::super::register::{Base, Part, RegisterName};
 use super::bits::{binary, mask, signed, unsigned};
@@ -49,7 +49,7 @@ impl Registers {
     /// Finds a place for each register. `initial` tells what one holds at first.
     pub(super) fn new(usage: &Usage, is_upper: bool, span: Span, initial: impl Fn(&Base) -> Value) -> Self {
         let mut registers = Self::default();
-        let used: BTreeSet<&Base> = usage.parts.keys().chain(&usage.observed).collect();
+        let used: BTreeSet<&Base> = usage.parts.keys().chain(&usage.observed).gather();
         for base in used {
             if !usage.written.contains(base) {
                 registers.storage.insert(base.clone(), Storage::Constant(initial(base)));

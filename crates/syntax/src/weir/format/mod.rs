@@ -8,6 +8,7 @@
 mod lines;
 mod spacing;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Diagnostic, Interrupt, Poll, Source, Uninterrupted};
 
 use super::lexer::{Lexed, lex};
@@ -76,7 +77,7 @@ impl Piece<'_> {
 /// Tokens and comments in order.
 fn pieces<'s>(source: &'s Source, lexed: &Lexed) -> Vec<Piece<'s>> {
     let mut all: Vec<Token> = lexed.tokens.iter().chain(&lexed.comments).copied().collect();
-    all.sort_by_key(|token| token.span);
+    sort_by_key(&mut all, |token| token.span);
     let (mut end, mut before, mut column) = (0, Kind::Eof, 0);
     let mut pieces = Vec::with_capacity(all.len());
     for token in all {

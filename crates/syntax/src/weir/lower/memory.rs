@@ -1,5 +1,6 @@
 //! Shared cells: sizes, addresses, ranges, initial values.
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Address, Diagnostic, Shared, Span, Value};
 
 use super::super::ast::{Expr, File, Initial, SharedDecl};
@@ -87,7 +88,7 @@ fn too_many_cells(span: Span, sink: &mut Sink) {
 
 fn refuse_overlap(shared: &[Shared], file: &File, sink: &mut Sink) {
     let mut order: Vec<usize> = (0..shared.len()).collect();
-    order.sort_by_key(|&at| (shared[at].address, at));
+    sort_by_key(&mut order, |&at| (shared[at].address, at));
     // The declaration that reaches furthest so far, and its last address.
     let mut furthest: Option<(usize, Address)> = None;
     for at in order {

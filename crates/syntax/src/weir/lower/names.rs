@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{ProcId, Shared, Span, ThreadId, Value};
 
 use super::super::ast::{Expr, ExprKind, File, Name, ProcDecl, ThreadDecl};
@@ -104,7 +105,7 @@ impl<'a> Globals<'a> {
         let locals = file.thread_locals.iter().enumerate().map(|(at, &name)| (name, Global::ThreadLocal(at)));
         let mut all: Vec<_> = constants.chain(shared).chain(locals).chain(procedures).chain(threads).collect();
         // In order of the source, so that the second one is the one in error.
-        all.sort_by_key(|(name, _)| name.span);
+        sort_by_key(&mut all, |(name, _)| name.span);
         for (name, global) in all {
             if let Some(&(first, span)) = globals.names.get(name.text) {
                 sink.error(duplicate(name, first.describe(), span));

@@ -205,7 +205,7 @@ impl Places {
 
 /// The labels of one location, each once (copies of one procedure may meet).
 fn in_source_order(mut labels: Vec<(Node, String)>) -> Vec<String> {
-    labels.sort();
+    labels.sort_unstable();
     let mut seen = HashSet::new();
     labels.into_iter().map(|(_, label)| label).filter(|label| seen.insert(label.clone())).collect()
 }

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use weir_ir::sort::sort_by_key;
 use weir_ir::{Body, Edge, Instruction, LocId, RegExpr};
 
 use super::ends;
@@ -108,7 +109,7 @@ impl<'b> Layout<'b> {
         let mut after = self.shape.after_loop(head).to_vec();
         // What the test leaves the loop for comes right behind it, if it has its place here.
         let leaves_for = test.as_ref().map(|test| test.otherwise);
-        after.sort_by_key(|&loc| Some(loc) != leaves_for);
+        sort_by_key(&mut after, |&loc| Some(loc) != leaves_for);
         let follow = push_all(&after, follow, open);
         let break_to = leaves_for.or(follow);
         let inner = Context { break_to, continue_to: Some(head), nesting: context.nesting + 1 };

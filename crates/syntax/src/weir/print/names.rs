@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Body, CostRule, CostSubject, Program};
+use weir_ir::{Body, CostRule, CostSubject, Gather, Program};
 
 use crate::limits::MAX_NAME_BYTES;
 use crate::parsing::split;
@@ -48,7 +48,7 @@ fn rename_thread_locals(program: &mut Program, globals: &mut Names) {
     let bodies = threads.chain(program.procedures.iter_mut().map(|procedure| &mut procedure.body));
     let registers = bodies.flat_map(|body| &mut body.registers).filter(|register| register.is_thread_local);
     let names: Vec<&mut String> = registers.map(|register| &mut register.name).collect();
-    let mut called: BTreeMap<String, String> = names.iter().map(|name| (name.to_string(), name.to_string())).collect();
+    let mut called: BTreeMap<String, String> = names.iter().map(|name| (name.to_string(), name.to_string())).gather();
     globals.rename_all(called.values_mut().collect(), "v");
     for name in names {
         name.clone_from(&called[name.as_str()]);
@@ -124,7 +124,7 @@ pub(crate) struct Names {
 
 impl Names {
     fn new(reserved: &[&str]) -> Self {
-        let reserved: BTreeSet<String> = reserved.iter().map(ToString::to_string).collect();
+        let reserved: BTreeSet<String> = reserved.iter().map(ToString::to_string).gather();
         Self { taken: reserved.clone(), reserved, next: BTreeMap::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_ir::{Body, Comments, LocId, Program, RegExpr, Register, body_instruction_text, expr_text};
+use weir_ir::{Body, Comments, Gather, LocId, Program, RegExpr, Register, body_instruction_text, expr_text};
 
 use super::layout::Item;
 use super::names::Names;
@@ -30,7 +30,7 @@ impl<'p> BodyText<'p> {
         wanted: &[LocId],
         labels: &mut Names,
     ) -> Self {
-        let mut named: BTreeSet<LocId> = wanted.iter().copied().collect();
+        let mut named: BTreeSet<LocId> = wanted.iter().copied().gather();
         each_item(statements, &mut |item| named.extend(if let Item::Jump(to) = item { Some(*to) } else { None }));
         named.retain(|loc| body.locations[loc.index()].labels.is_empty());
         let mut made_up = BTreeMap::new();

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::flow::{live_registers, observed_registers};
-use weir_ir::{Edge, EdgeId, Instruction, Program, Rmw, Source, Span, ThreadId, Value};
+use weir_ir::{Edge, EdgeId, Gather, Instruction, Program, Rmw, Source, Span, ThreadId, Value};
 use weir_syntax::{Language, ParseError};
 
 use super::{Chosen, FencedText, Site, Sites, without_each};
@@ -42,7 +42,7 @@ impl Existing {
             is_in_text: false,
         };
         let list: Vec<Site> = found.iter().map(site).collect();
-        let all = found.values().flatten().copied().collect();
+        let all = found.values().flatten().copied().gather();
         let sites = Sites { program: without(program, &all), list, language, constants: constants.to_vec() };
         Self { sites, original: program.clone(), spans: found.into_keys().collect() }
     }
@@ -60,7 +60,7 @@ impl Existing {
 
     /// Those that are not among the chosen ones.
     pub fn others(&self, chosen: &Chosen) -> Chosen {
-        (0..self.sites.list.len()).filter(|number| !chosen.contains(number)).collect()
+        (0..self.sites.list.len()).filter(|number| !chosen.contains(number)).gather()
     }
 
     /// Checks whether the program with all its fences meets the aim. If it does not, or a limit was reached first, this
@@ -101,7 +101,7 @@ impl Existing {
 
     fn with_only(&self, chosen: &Chosen) -> Program {
         let others = self.others(chosen);
-        let steps = others.iter().flat_map(|&number| self.sites.list[number].place.after.iter().copied()).collect();
+        let steps = others.iter().flat_map(|&number| self.sites.list[number].place.after.iter().copied()).gather();
         without(&self.original, &steps)
     }
 

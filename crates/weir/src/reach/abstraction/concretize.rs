@@ -4,6 +4,8 @@
 //! interleave and when stores are flushed is free. So the search is finite. It goes depth-first, and prefers what the
 //! approximate run did next; it gives up after a fixed number of states, which can only lose runs.
 
+use weir_ir::sort::sort_by_key;
+
 use rustc_hash::FxHashSet;
 use weir_witness::Goal;
 
@@ -99,7 +101,7 @@ impl<const N: usize> Search<'_, N> {
             }
             true
         });
-        todo.sort_by_key(|&(moment, step, _)| std::cmp::Reverse((moment, step)));
+        sort_by_key(&mut todo, |&(moment, step, _)| std::cmp::Reverse((moment, step)));
         todo.into_iter().map(|(_, step, next)| (step, next)).collect()
     }
 }

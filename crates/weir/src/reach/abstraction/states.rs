@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashSet;
-use weir_ir::{LocId, Program, RegId, ThreadId};
+use weir_ir::{Gather, LocId, Program, RegId, ThreadId};
 use weir_witness::{AbstractBuffer, AbstractState, AbstractThread, PackedStates, Packer, Waiting};
 
 use crate::semantics::TransitionSystem;
@@ -115,15 +115,15 @@ fn thread<const N: usize>(compiled: &Compiled, state: &Packed<N>, position: usiz
     let layout = &compiled.machine.layout;
     let location = LocId::new(state.raw(layout.threads[position].0) as usize);
     let registers =
-        compiled.live_fields(position, location).map(|(register, field)| (register, state.get(field))).collect();
+        compiled.live_fields(position, location).map(|(register, field)| (register, state.get(field))).gather();
     let number = compiled.machine.buffer(state, position);
     AbstractThread { location, registers, buffer: buffer(compiled.machine.abstraction.buffer(number)) }
 }
 
 fn buffer(buffer: &Buffer) -> AbstractBuffer {
     let waiting = buffer.waiting.iter().map(|waiting| {
-        let older = waiting.older.iter().map(|&(value, count)| (value, (count != ANY).then_some(count))).collect();
+        let older = waiting.older.iter().map(|&(value, count)| (value, (count != ANY).then_some(count))).gather();
         (waiting.address, Waiting { newest: waiting.newest, older })
     });
-    AbstractBuffer { queue: buffer.queue.clone(), waiting: waiting.collect() }
+    AbstractBuffer { queue: buffer.queue.clone(), waiting: waiting.gather() }
 }

@@ -1,6 +1,7 @@
 //! The minimal basis in terms of the program: a proof that `weir-witness` can check.
 
-use weir_ir::{Address, RegId, ThreadId, Value};
+use weir_ir::sort::sort_by_key;
+use weir_ir::{Address, Gather, RegId, ThreadId, Value};
 use weir_witness::{BackwardProof, Configuration, Goal, LocalState, Message, ThreadView};
 
 use super::config::{ANY, View, is_own};
@@ -46,7 +47,7 @@ impl Roster {
             first_class += classes.len() as u16;
             threads.push((thread, classes));
         }
-        threads.sort_by_key(|&(thread, _)| thread);
+        sort_by_key(&mut threads, |&(thread, _)| thread);
         let mut copies = Vec::new();
         for &(template, _) in &local_graphs.templates {
             let place = threads.iter().position(|&(thread, _)| thread == template).unwrap_or_default();
@@ -69,7 +70,7 @@ fn local(graph: &Graph, state: usize) -> LocalState {
     let local = &graph.states[state];
     let live = &graph.live[local.location.index()];
     let registers = live.iter().map(|register: RegId| (register, local.registers[register.index()]));
-    LocalState { location: local.location, registers: registers.collect(), holds_lock: local.holds }
+    LocalState { location: local.location, registers: registers.gather(), holds_lock: local.holds }
 }
 
 fn configuration(search: &Search<'_>, local_graphs: &LocalGraphs, roster: &Roster, view: View<'_>) -> Configuration {
@@ -97,6 +98,6 @@ fn configuration(search: &Search<'_>, local_graphs: &LocalGraphs, roster: &Roste
     Configuration {
         threads: (0..view.threads()).map(thread).collect(),
         copies: view.copies().map(|at| copy(at).0).collect(),
-        memory: fixed.map(|(cell, &value)| (cells.addresses[cell], cells.values[cell][usize::from(value)])).collect(),
+        memory: fixed.map(|(cell, &value)| (cells.addresses[cell], cells.values[cell][usize::from(value)])).gather(),
     }
 }

@@ -4,6 +4,7 @@
 //! the extended program reaches under SC all that the original reaches under TSO; see SOUNDNESS.md.
 
 use weir_ir::Program;
+use weir_ir::sort::sort_by_key;
 
 use super::oracle::{self, Witnesses};
 use super::{Answer, Lazy, Round};
@@ -42,7 +43,7 @@ fn add(program: &Program, paths: &mut Vec<DelayPath>, found: &[DelayPath]) {
     paths.extend(found.iter().cloned());
     let letters = |path: &DelayPath| path.edges.iter().map(|edge| edge.0).collect::<Vec<u32>>();
     // Longer ones first, so that what is covered by another is seen at once; among equals the order stays.
-    paths.sort_by_key(|path| (path.thread, std::cmp::Reverse(path.edges.len())));
+    sort_by_key(paths, |path| (path.thread, std::cmp::Reverse(path.edges.len())));
     for thread in program.thread_ids() {
         let mut kept: Vec<Vec<u32>> = Vec::new();
         paths.retain(|path| {

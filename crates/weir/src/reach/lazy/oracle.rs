@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::{Builder, ScopedJoinHandle};
 
-use weir_ir::{EdgeId, ThreadId};
+use weir_ir::{EdgeId, Gather, ThreadId};
 
 use super::super::{Options, Statistics};
 use crate::robust::{self, Answer, Attack, AttackRun, Checker, Covered, Effect, Question};
@@ -28,7 +28,7 @@ pub(super) fn one(
 ) -> Result<(Witnesses, Statistics), Failure> {
     let Some(checker) = checker(extended, true, session)? else { return Ok(too_large()) };
     let attacks = match checker.attacks(session) {
-        Ok(attacks) => attacks.open.into_iter().collect(),
+        Ok(attacks) => attacks.open.into_iter().gather(),
         Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
     };
     let question = Question { attacks, ..Question::default() };
@@ -53,7 +53,7 @@ pub(super) fn uncovered(
 ) -> Result<(Witnesses, Statistics), Failure> {
     let Some(checker) = checker(extended, !paths.is_empty(), session)? else { return Ok(too_large()) };
     let attacks = match checker.attacks(session) {
-        Ok(attacks) => attacks.open.into_iter().collect(),
+        Ok(attacks) => attacks.open.into_iter().gather(),
         Err(limit) => return Ok((Witnesses::Stopped(limit), Statistics::default())),
     };
     let oracle = Oracle::new(extended, paths, &checker, attacks);
@@ -119,12 +119,12 @@ impl<'a> Oracle<'a> {
 
     /// The question about the attacks of some threads.
     fn question(&self, whose: impl Fn(ThreadId) -> bool) -> Question {
-        let attacks = self.everything.attacks.iter().copied().filter(|attack| whose(attack.thread)).collect();
+        let attacks = self.everything.attacks.iter().copied().filter(|attack| whose(attack.thread)).gather();
         Question { attacks, ..self.everything.clone() }
     }
 
     fn attackers(&self) -> BTreeSet<ThreadId> {
-        self.everything.attacks.iter().map(|attack| attack.thread).collect()
+        self.everything.attacks.iter().map(|attack| attack.thread).gather()
     }
 
     /// Decides the question for each thread, several at a time. The answers do not depend on how many.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{BinaryOp, Expr, Program, PropertyKind, Span, StateAtom, StateExpr, UnaryOp, Value};
+use weir_ir::{BinaryOp, Expr, Gather, Program, PropertyKind, Span, StateAtom, StateExpr, UnaryOp, Value};
 use weir_witness::Goal;
 
 /// What the goals of a search say.
@@ -25,7 +25,7 @@ pub(super) enum Normal {
 
 impl Claims {
     pub(super) fn new(program: &Program, goals: &[Goal]) -> Self {
-        Self(goals.iter().filter_map(|goal| image(program, *goal, &mut |condition| Some(condition.clone()))).collect())
+        Self(goals.iter().filter_map(|goal| image(program, *goal, &mut |condition| Some(condition.clone()))).gather())
     }
 
     pub(super) fn contains(&self, claim: &Claim) -> bool {

@@ -10,7 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use weir_ir::{BinaryOp, Diagnostic, Edge, Instruction, LocId, RegExpr, RegId, Rmw, Severity, Span, UnaryOp, Value};
+use weir_ir::{
+    BinaryOp, Diagnostic, Edge, Gather, Instruction, LocId, RegExpr, RegId, Rmw, Severity, Span, UnaryOp, Value,
+};
 
 use super::subject::Subject;
 use super::{Kind, Kinds};
@@ -461,7 +463,7 @@ impl<'a> Inference<'a> {
             }
         }
         let in_memory: BTreeSet<Holder> =
-            (self.first_content..self.classes.len()).map(|holder| self.root(holder).0).collect();
+            (self.first_content..self.classes.len()).map(|holder| self.root(holder).0).gather();
         // What is no set makes no numbers of what it is combined with, so other sets may be none either.
         loop {
             let fails = |one: &&Membership| {
@@ -479,7 +481,7 @@ impl<'a> Inference<'a> {
                 break;
             }
         }
-        memberships.iter().map(|one| self.root(one.set).0).filter(|&set| self.classes[set].doubt.is_none()).collect()
+        memberships.iter().map(|one| self.root(one.set).0).filter(|&set| self.classes[set].doubt.is_none()).gather()
     }
 
     fn doubted(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir_ir::flow::Ranges;
-use weir_ir::{Address, Diagnostic, Edge, EdgeId, Instruction, Program, Range};
+use weir_ir::{Address, Diagnostic, Edge, EdgeId, Gather, Instruction, Program, Range};
 
 use super::{Owner, RunBound};
 use crate::verdict::Failure;
@@ -71,7 +71,7 @@ impl Cells {
 
     /// The copies that one of the bodies mentions: of what others load, whoever accesses it changes the view.
     pub(super) fn within(self, all: &Self) -> Self {
-        let loaded = self.accessed.intersection(&all.loaded).copied().collect();
+        let loaded = self.accessed.intersection(&all.loaded).copied().gather();
         Self { loaded, copies: all.copies, ..self }
     }
 

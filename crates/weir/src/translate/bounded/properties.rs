@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir_ir::{
-    Address, BinaryOp, Expr, LocId, Program, Property, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp,
+    Address, BinaryOp, Expr, Gather, LocId, Program, Property, PropertyKind, StateAtom, StateExpr, ThreadId, UnaryOp,
 };
 
 use super::thread::Marks;
@@ -59,7 +59,7 @@ impl Quiet<'_> {
         for thread in program.running_threads() {
             let at = thread.index();
             if self.several[at] {
-                let main: BTreeSet<LocId> = self.marks[at].main.iter().copied().collect();
+                let main: BTreeSet<LocId> = self.marks[at].main.iter().copied().gather();
                 let all = (0..self.stands_for[at].len()).map(LocId::new);
                 let locations: Vec<LocId> = all.filter(|location| !main.contains(location)).collect();
                 level.push(none(StateAtom::At { thread, locations }));

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use dashu_ratio::RBig;
-use weir_ir::{Interrupt, Poll, Program, StateExpr};
+use weir_ir::{Gather, Interrupt, Poll, Program, StateExpr};
 
 use super::{Fault, PackedStates};
 pub use system::{ChanceMove, ChanceSystem, Configuration};
@@ -278,7 +278,7 @@ impl Graph {
         for at in (0..self.next.len()).filter(|&at| through(at)) {
             self.next[at].iter().for_each(|&to| before[to].push(at));
         }
-        let mut found: BTreeSet<usize> = (0..self.next.len()).filter(|&at| is_end(at)).collect();
+        let mut found: BTreeSet<usize> = (0..self.next.len()).filter(|&at| is_end(at)).gather();
         let mut open: Vec<usize> = found.iter().copied().collect();
         while let Some(at) = open.pop() {
             open.extend(before[at].iter().filter(|&&from| found.insert(from)));

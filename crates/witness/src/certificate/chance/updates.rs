@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dashu_ratio::RBig;
+use weir_ir::Gather;
 
 use super::Updates;
 use super::system::{ChanceSystem, Shares};
@@ -35,7 +36,7 @@ fn uniform(system: &ChanceSystem<'_>, state: &AbstractState) -> Shares {
         level = longer;
     }
     let total = counts.values().fold(RBig::ZERO, |sum, count| sum + count);
-    counts.into_iter().map(|(state, count)| (state, count / &total)).collect()
+    counts.into_iter().map(|(state, count)| (state, count / &total)).gather()
 }
 
 /// Again and again, with probability p, one more store.

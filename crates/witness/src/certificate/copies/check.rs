@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weir_ir::{Interrupt, Poll, Program};
+use weir_ir::{Gather, Interrupt, Poll, Program};
 
 use super::super::check::PERIOD;
 use super::super::{AbstractState, CertificateError, Fault};
@@ -76,7 +76,7 @@ impl Listed {
         let start = *shared.get(&start).ok_or((None, Fault::NoStart))?;
         let fresh = fresh.iter().map(|copy| copies.get(copy).copied()).collect::<Option<Vec<usize>>>();
         let fresh = fresh.ok_or((None, Fault::NoStart))?;
-        let beside: Vec<BTreeSet<usize>> = proof.beside.iter().map(|row| row.iter().copied().collect()).collect();
+        let beside: Vec<BTreeSet<usize>> = proof.beside.iter().map(|row| row.iter().copied().gather()).collect();
         if !fresh.iter().all(|copy| beside[start].contains(copy)) {
             return Err((None, Fault::NoStart));
         }
