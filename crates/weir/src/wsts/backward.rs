@@ -35,6 +35,10 @@ pub(crate) struct BackwardSearch<'a, S: WellStructured> {
     /// How many checks of the limits there were.
     checks: u64,
     covering: Option<Id>,
+    /// How many configurations may be kept.
+    most: u64,
+    /// Whether one was left out for that reason.
+    is_full: bool,
 }
 
 impl<'a, S: WellStructured> BackwardSearch<'a, S> {
@@ -48,7 +52,15 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
             expanded: 0,
             checks: 0,
             covering: None,
+            most: u64::MAX,
+            is_full: false,
         }
+    }
+
+    /// Keeps no more than so many configurations, goals included: one more ends the search.
+    pub(crate) fn keep(mut self, most: u64) -> Self {
+        self.most = most;
+        self
     }
 
     /// Adds a configuration, in its normal form, unless one below it is known. Goals have no parent.
@@ -56,6 +68,10 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
         let system = self.system;
         system.normalize(&mut config);
         if self.basis.covers(system, &config) {
+            return;
+        }
+        if self.basis.len() as u64 >= self.most {
+            self.is_full = true;
             return;
         }
         let id = self.basis.insert(system, &config, parent);
@@ -81,6 +97,10 @@ impl<'a, S: WellStructured> BackwardSearch<'a, S> {
         while expanded < most {
             if let Some(id) = self.covering {
                 return Some(Outcome::Covered(id));
+            }
+            // What was left out is missing from the basis.
+            if self.is_full {
+                return Some(Outcome::Stopped(Limit::States));
             }
             let Some(Reverse((weight, id))) = self.open.pop() else { return Some(Outcome::Saturated) };
             if self.basis.is_covered(id) {

@@ -186,6 +186,15 @@ fn parents_lead_to_the_goal_and_limits_hold() {
     let mut search = BackwardSearch::new(&many, None);
     search.add(vec![0, 9, 9, 9], None);
     assert!(matches!(search.run(&Session::default(), 1), Outcome::Stopped(Limit::States)));
+    // Goals count, too. What is left out is not forgotten: nothing leads to these goals, and still they are not all.
+    let none = Vass { transitions: Vec::new() };
+    for (most, is_enough) in [(2, false), (3, true)] {
+        let mut search = BackwardSearch::new(&none, None).keep(most);
+        [[0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 2]].iter().for_each(|goal| search.add(goal.to_vec(), None));
+        let outcome = search.run(&Session::default(), u64::MAX);
+        assert_eq!(matches!(outcome, Outcome::Saturated), is_enough, "{outcome:?}");
+        assert_eq!(search.basis.len() as u64, most);
+    }
     let mut search = BackwardSearch::new(&many, None);
     search.add(vec![0, 90, 90, 90], None);
     let session = Session::new(Limits { memory: Some(1), ..Limits::default() });

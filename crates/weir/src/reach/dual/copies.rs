@@ -118,7 +118,7 @@ fn decide(
             question.prune(occurring);
         }
     }
-    let mut search = Search::new(&question.system, Some(&initial.0));
+    let mut search = Search::new(&question.system, Some(&initial.0)).keep(most);
     question.goals.iter().for_each(|config| search.add(config.0.clone(), None));
     let outcome = search.run(session, most);
     session.spend(search.basis.len() as u64);

@@ -82,7 +82,7 @@ fn decide(
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
     };
     let initial = initial(&system, &local_graphs);
-    let mut search = Search::new(&system, Some(&initial.0));
+    let mut search = Search::new(&system, Some(&initial.0)).keep(session.states_left());
     let basis = match goal_basis(&system, &local_graphs, &targets, session) {
         Ok(basis) => basis.map_err(|goal| too_many_ways(program, goal))?,
         Err(limit) => return Ok((stopped(limit, session.since(began)), None)),
