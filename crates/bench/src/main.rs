@@ -4,10 +4,12 @@
 //! Weir is measured as it is handed out: as a binary with a command line, like all other tools.
 
 mod cases;
+mod cliffs;
 mod families;
 mod measure;
 mod outcome;
 mod plots;
+mod portfolio;
 mod spin;
 mod tables;
 mod tools;
@@ -29,6 +31,7 @@ use tools::Weir;
   weir-bench --list
   weir-bench --family lamport --patience 5          One family, on the console
   weir-bench --patience 20 --rounds 3 --write       Everything, into docs/benchmarks.md and docs/benchmarks/
+  weir-bench --portfolio --patience 30              `weir check` beside each of its engines
 
 Exit status: 0 done, 1 a tool gave a wrong answer or crashed, 2 the suite could not run.")]
 struct Arguments {
@@ -39,6 +42,11 @@ struct Arguments {
     /// Lists the families and the tools, and does nothing else
     #[arg(long)]
     list: bool,
+
+    /// Asks `check` and each engine about all examples, rings and cliffs instead, and lists where `check` takes more
+    /// than twice the time of the best engine and a fifth of a second
+    #[arg(long, conflicts_with_all = ["list", "write"])]
+    portfolio: bool,
 
     /// How often each tool is asked the same, in turns
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
@@ -89,7 +97,7 @@ fn say(line: &str) {
 }
 
 fn compare(arguments: &Arguments) -> io::Result<ExitCode> {
-    let families = chosen(&arguments.families)?;
+    let families = if arguments.portfolio { Vec::new() } else { chosen(&arguments.families)? };
     if arguments.list {
         list(&families);
         return Ok(ExitCode::SUCCESS);
@@ -104,7 +112,10 @@ fn compare(arguments: &Arguments) -> io::Result<ExitCode> {
         rounds: arguments.rounds,
         limits: Limits { seconds: arguments.patience, bytes: arguments.memory << 20 },
     };
-    let wrong = run(&families, &plan, arguments.write.then_some(root.join("docs")).as_deref());
+    let wrong = match arguments.portfolio {
+        true => portfolio::run(&arguments.families, &plan, say),
+        false => run(&families, &plan, arguments.write.then_some(root.join("docs")).as_deref()),
+    };
     cases::remove(&plan.scratch)?;
     let wrong = wrong?;
     wrong.iter().for_each(|one| say(&format!("WRONG: {one}")));

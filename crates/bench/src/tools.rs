@@ -142,7 +142,7 @@ pub(crate) struct Weir {
 }
 
 impl Weir {
-    fn command(&self, arguments: &[&str], subject: &Subject) -> Vec<String> {
+    pub(crate) fn command(&self, arguments: &[&str], subject: &Subject) -> Vec<String> {
         let mut command = vec![self.binary.display().to_string()];
         command.extend(arguments.iter().map(|&argument| argument.to_owned()));
         command.extend(subject.defines.iter().cloned());
@@ -237,7 +237,7 @@ impl Tool {
 }
 
 /// The answer is one JSON object.
-fn read_weir(output: &str) -> Option<Outcome> {
+pub(crate) fn read_weir(output: &str) -> Option<Outcome> {
     let answer: Value = serde_json::from_str(output.lines().next()?).ok()?;
     let text = |key: &str| answer[key].as_str().unwrap_or_default();
     let found = match text("verdict") {

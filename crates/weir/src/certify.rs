@@ -91,7 +91,7 @@ impl Decided {
             }
             let engine = one.member.and_then(|member| match member {
                 check::Member::Engine(engine) => Some(engine),
-                check::Member::DepthFirst => Some(Engine::Explicit),
+                check::Member::DepthFirst | check::Member::Dynamic => Some(Engine::Explicit),
                 check::Member::Sc | check::Member::Robust | check::Member::Cover | check::Member::Summaries => None,
             });
             match all.iter_mut().find(|group| (group.engine, group.buffering) == (engine, one.buffering)) {

@@ -16,6 +16,8 @@ use weir_ir::Interrupt;
 
 use crate::bounds::{Bound, Bounds};
 use crate::verdict::Limit;
+#[cfg(test)]
+pub(crate) use work::SOON;
 pub(crate) use work::WorkClock;
 
 /// Resource limits of a session. `None` means unlimited. By default only memory is limited, to
@@ -267,6 +269,14 @@ impl Session {
         member.memory_meter = None;
         member.stop = Arc::clone(stop);
         member.work = Some(Arc::clone(work));
+        member
+    }
+
+    /// The only member of a portfolio. The portfolio counts its states, too.
+    #[must_use]
+    pub(crate) fn only_member(&self) -> Self {
+        let mut member = self.part(None);
+        member.spent = vec![Arc::default()];
         member
     }
 

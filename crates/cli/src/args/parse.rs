@@ -1,7 +1,9 @@
 //! Parses the command line.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use super::command::Command;
 use super::common::ConsoleOptions;
@@ -26,11 +28,41 @@ pub(crate) struct Arguments {
 
 /// Parses the command line of this process. Prints and exits on `--help` and on usage errors.
 pub(crate) fn parse() -> Arguments {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| without_hidden_suggestions(error).exit());
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let arguments = quickly(&given).unwrap_or_else(|| {
+        Arguments::try_parse_from(given).unwrap_or_else(|error| without_hidden_suggestions(error).exit())
+    });
     if let Err(reason) = arguments.command.check() {
         Arguments::command().error(ErrorKind::ArgumentConflict, reason).exit();
     }
     arguments
+}
+
+/// Parses by the declaration of a single command: those of all commands take longer than many an answer. `None` if it is
+/// another command, or if there is anything to print; then the whole declaration is needed.
+fn quickly(given: &[OsString]) -> Option<Arguments> {
+    match given.get(1)?.to_str()? {
+        "check" => parse_as("check", given, Command::Check),
+        "reach" => parse_as("reach", given, Command::Reach),
+        "robust" => parse_as("robust", given, Command::Robust),
+        "fences" => parse_as("fences", given, Command::Fences),
+        "prob" => parse_as("prob", given, Command::Prob),
+        "litmus" => parse_as("litmus", given, Command::Litmus),
+        "cover" => parse_as("cover", given, Command::Cover),
+        _ => None,
+    }
+}
+
+/// What is given, as the options of this command.
+fn parse_as<O: Args>(name: &'static str, given: &[OsString], command: fn(O) -> Command) -> Option<Arguments> {
+    let whole = ConsoleOptions::augment_args(clap::Command::new("weir"));
+    let whole = whole.subcommand(O::augment_args(clap::Command::new(name)));
+    let matches = whole.try_get_matches_from(given).ok()?;
+    let (_, options) = matches.subcommand()?;
+    Some(Arguments {
+        command: command(O::from_arg_matches(options).ok()?),
+        console: ConsoleOptions::from_arg_matches(&matches).ok()?,
+    })
 }
 
 /// Removes commands that help does not show from "did you mean" suggestions.
@@ -69,21 +101,52 @@ Exit status:
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn hidden_commands_are_not_suggested() {
-        use clap::Parser;
         let suggestion = |word: &str| {
-            let error = super::Arguments::try_parse_from(["weir", word]).expect_err("no such command");
-            super::without_hidden_suggestions(error).to_string()
+            let error = Arguments::try_parse_from(["weir", word]).expect_err("no such command");
+            without_hidden_suggestions(error).to_string()
         };
         assert!(!suggestion("schem").contains("schema"));
         assert!(suggestion("rech").contains("'reach'"));
     }
 
+    /// The two ways to parse must give the same; which one is taken is not to be seen.
+    #[test]
+    fn one_command_is_parsed_as_by_the_whole_declaration() {
+        let lines = [
+            "weir check a.weir",
+            "weir check --quiet -D N=3 --model sc --goal 2 --format json a.weir b.weir",
+            "weir reach --color never --engine dual --states 10 a.weir",
+            "weir robust --method single --jobs 3 --color=always a.weir",
+            "weir fences --for safe --cost loops -q a.weir",
+            "weir prob --target 'P0 at critical' --limit prob-basis=7 a.weir",
+            "weir litmus --model sc tests",
+            "weir cover --timeout 60s a.spec",
+        ];
+        for line in lines {
+            let given: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let quick = quickly(&given).map(|arguments| format!("{arguments:?}"));
+            let whole = Arguments::try_parse_from(&given).ok().map(|arguments| format!("{arguments:?}"));
+            assert!(line.contains('\'') || whole.is_some(), "{line}");
+            assert_eq!(quick, whole, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_has_something_to_print_is_left_to_the_whole_declaration() {
+        for line in
+            ["weir", "weir check", "weir check --help", "weir check -h", "weir check --modle sc a", "weir fmt a"]
+        {
+            let given: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert!(quickly(&given).is_none(), "{line}");
+        }
+    }
+
     #[test]
     fn the_declarations_are_consistent() {
-        super::Arguments::command().debug_assert();
+        Arguments::command().debug_assert();
     }
 }

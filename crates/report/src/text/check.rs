@@ -189,9 +189,9 @@ fn proved(report: &Report) -> String {
             let basis = basis(engine, report.buffering(), &report.statistics);
             format!("\n{}: {basis}", engine.name())
         }
-        Some(Member::DepthFirst) => {
+        Some(member @ (Member::DepthFirst | Member::Dynamic)) => {
             let basis = basis(weir::reach::Engine::Explicit, None, &report.statistics);
-            format!("\n{}: {basis}", Member::DepthFirst.name())
+            format!("\n{}: {basis}", member.name())
         }
         Some(Member::Robust) => {
             "\nrobust: store buffers do not change the program's behaviour, and without them the search was exhaustive\n"

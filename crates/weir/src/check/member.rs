@@ -58,6 +58,7 @@ impl Asking {
         match self.member {
             Member::Sc | Member::Robust => Ok((Model::Sc, Engine::Explicit)),
             Member::DepthFirst => Ok((if self.is_robust { Model::Sc } else { self.model }, Engine::Explicit)),
+            Member::Dynamic => Ok((self.model, Engine::Explicit)),
             Member::Engine(engine) => Ok((self.model, engine)),
             Member::Cover | Member::Summaries => Err(Failure::Bug("the portfolio has no such member".into())),
         }
@@ -71,7 +72,7 @@ impl Asking {
             // Where robustness is no question, its search is the one that is meant to answer.
             Member::Robust => (!self.is_robust).then_some(Bound::CheckRobustStates),
             Member::Engine(Engine::Age | Engine::Rounds) => Some(Bound::CheckBoundedStates),
-            Member::Engine(_) | Member::Cover | Member::Summaries => None,
+            Member::Dynamic | Member::Engine(_) | Member::Cover | Member::Summaries => None,
         }
     }
 }
@@ -136,7 +137,7 @@ pub(super) fn attempt(
 fn work_per_check(member: Member) -> u64 {
     match member {
         Member::Engine(Engine::Dual) => 8,
-        Member::DepthFirst => 4,
+        Member::DepthFirst | Member::Dynamic => 4,
         Member::Engine(Engine::Set | Engine::Multiset | Engine::Coherence) => 3,
         Member::Engine(Engine::Lazy) => 2,
         Member::Sc | Member::Robust | Member::Cover | Member::Summaries | Member::Engine(_) => 1,
@@ -148,6 +149,8 @@ fn may_ask(program: &Program, member: Member, goal: Goal) -> bool {
     match member {
         Member::Sc => !may_need_no_buffers(program, goal),
         Member::Robust => follows_from_robustness(program, goal),
+        // About these, it does what `explicit` does.
+        Member::Dynamic => !goal.is_liveness(program),
         Member::DepthFirst | Member::Engine(_) | Member::Cover | Member::Summaries => true,
     }
 }
@@ -205,7 +208,7 @@ fn refused_goal(program: &Program, goals: &[Goal], why: &Diagnostic) -> Option<u
 fn ask(program: &Program, asking: Asking, goals: &[Goal], session: &Session) -> Result<EngineReport, Failure> {
     let (model, engine) = asking.search()?;
     let search = if asking.member == Member::DepthFirst { Search::DepthFirst } else { Search::BreadthFirst };
-    let reduction = reduction(model, engine);
+    let reduction = if asking.member == Member::Dynamic { Reduction::Dynamic } else { reduction(model, engine) };
     let options =
         reach::Options { model, engine, search, reduction, goals: goals.to_vec(), ..reach::Options::default() };
     reach::reach_with_spawn(program, &options, session)
@@ -318,7 +321,7 @@ pub(super) fn ended<E>(asking: Asking, verdict: &Verdict<E>) -> End {
         {
             End::Nothing
         }
-        (Verdict::Holds, Member::DepthFirst | Member::Robust | Member::Engine(_)) => End::Answered,
+        (Verdict::Holds, Member::DepthFirst | Member::Dynamic | Member::Robust | Member::Engine(_)) => End::Answered,
         (Verdict::Unknown(limit), _) => End::Stopped(*limit),
     }
 }

@@ -1,7 +1,8 @@
 //! Does every property hold? A portfolio of engines, and one verdict per property.
 //!
-//! Engines that find violations and engines that prove their absence run side by side in four groups, one worker per
-//! group; within a group, cheap engines come first. Each is asked about all open properties that it supports at once,
+//! A depth-first search that gives up early comes first: it answers most questions about small programs. Then engines
+//! that find violations and engines that prove their absence run side by side in groups, one worker per group;
+//! within a group, cheap engines come first. Each is asked about all open properties that it supports at once,
 //! so that one search answers as many as it can. Once an engine has decided some of them, the next round asks about the
 //! rest, until all are decided or no engine can decide another one. Who decides first is measured by work done, not by
 //! time: the same program gets the same answers from the same engines, however busy the machine is.
@@ -25,6 +26,7 @@ use crate::semantics::refuse;
 use crate::session::Session;
 use crate::translate::slice::{Growth, Slicer};
 use crate::verdict::{Failure, Limit, Verdict};
+use portfolio::Group;
 pub(crate) use property::worst;
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
 use round::{Asked, Round};
@@ -36,6 +38,9 @@ pub enum Member {
     Sc,
     /// A depth-first search that gives up early: it may come upon a violation long before other engines do.
     DepthFirst,
+    /// A search with [dynamic](crate::reach::Reduction::Dynamic) partial order reduction. Where threads hardly ever get in each other's
+    /// way, but only the values that they compute show this, it visits a handful of states.
+    Dynamic,
     /// [Robustness](mod@crate::robust), and then a search without store buffers: a robust program is safe if it is safe
     /// without them.
     Robust,
@@ -53,6 +58,7 @@ impl Member {
         match self {
             Self::Sc => "sc",
             Self::DepthFirst => "dfs",
+            Self::Dynamic => "dynamic",
             Self::Robust => "robust",
             Self::Engine(engine) => engine.name(),
             Self::Cover => "cover",
@@ -61,26 +67,48 @@ impl Member {
     }
 }
 
-/// The groups under TSO: each runs its members one after the other, until one has decided something.
-const GROUPS: [&[Member]; 4] = [
-    &[Member::Engine(Engine::Dual)],
-    &[Member::Robust, Member::Engine(Engine::Lazy)],
-    &[Member::Engine(Engine::Set), Member::Engine(Engine::Multiset), Member::Engine(Engine::Coherence)],
-    &[Member::DepthFirst, Member::Sc, Member::Engine(Engine::Explicit)],
+const fn group(members: &'static [Member], pace: u64) -> Group<'static> {
+    Group { members, pace }
+}
+
+/// Who is asked before all others, alone and about few states: many a question ends here before threads could have been
+/// started.
+const FIRST_GROUPS: [Group<'_>; 1] = [group(&[Member::DepthFirst], 1)];
+
+/// The groups under TSO: each runs its members one after the other, until one has decided something. Wherever an answer
+/// to one of the examples takes long, a search of states is the first to have it, or robustness and then a search without
+/// store buffers: so these go on as fast as before once others have had their chance.
+const GROUPS: [Group<'_>; 5] = [
+    group(&[Member::Engine(Engine::Dual)], 4),
+    group(&[Member::Robust, Member::Engine(Engine::Lazy)], 2),
+    group(&[Member::Engine(Engine::Set), Member::Engine(Engine::Multiset), Member::Engine(Engine::Coherence)], 4),
+    group(&[Member::Sc, Member::Engine(Engine::Explicit)], 1),
+    group(&[Member::Dynamic], 8),
 ];
 
-/// The groups under TSO for programs that are known to be robust before any search: runs without store buffers show all
-/// that can be reached. `dual` stays, as it stores fewer states of some programs even so, and the depth-first search,
-/// now without buffers, for violations far from the start.
-const ROBUST_GROUPS: [&[Member]; 3] = [&[Member::Engine(Engine::Dual)], &[Member::Robust], &[Member::DepthFirst]];
+/// Who is asked first if the program is known to be robust before any search: runs without store buffers show all that
+/// can be reached.
+const FIRST_ROBUST_GROUPS: [Group<'_>; 1] = [group(&[Member::Robust], 1)];
+
+/// And then: a depth-first search may come upon a violation far from the start, and `dual` stores fewer states of some
+/// programs even so.
+const ROBUST_GROUPS: [Group<'_>; 3] = [
+    group(&[Member::Robust], 1),
+    group(&[Member::DepthFirst, Member::Engine(Engine::Dual)], 8),
+    group(&[Member::Dynamic], 8),
+];
 
 /// The groups that are asked under TSO once all others have ended without an answer. Wherever both find a violation,
 /// other members find it with fewer states; but these search long runs in which few stores wait, even if there are too
 /// many states in all.
-const LAST_GROUPS: [&[Member]; 2] = [&[Member::Engine(Engine::Age)], &[Member::Engine(Engine::Rounds)]];
+const LAST_GROUPS: [Group<'_>; 2] =
+    [group(&[Member::Engine(Engine::Age)], 1), group(&[Member::Engine(Engine::Rounds)], 1)];
 
-/// The groups under SC, where the other engines have nothing to add.
-const SC_GROUPS: [&[Member]; 1] = [&[Member::Engine(Engine::Explicit)]];
+/// Who is asked first under SC, where engines that model buffers have nothing to add.
+const FIRST_SC_GROUPS: [Group<'_>; 1] = [group(&[Member::Engine(Engine::Explicit)], 1)];
+
+/// And then.
+const SC_GROUPS: [Group<'_>; 2] = [group(&[Member::Engine(Engine::Explicit)], 1), group(&[Member::Dynamic], 8)];
 
 /// What to check.
 #[derive(Clone, PartialEq, Eq, Debug)]

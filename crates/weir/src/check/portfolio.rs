@@ -14,6 +14,15 @@ use super::{End, Member};
 use crate::session::{Session, WorkClock};
 use crate::verdict::{Failure, Limit};
 
+/// Members that run one after the other, until one is conclusive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group<'a> {
+    pub(super) members: &'a [Member],
+    /// What a unit of its work counts as once answers that are found soon are ruled out (see [`WorkClock`]): the more,
+    /// the smaller its share of the processor.
+    pub(super) pace: u64,
+}
+
 /// What came of a portfolio.
 pub(super) struct Portfolio {
     /// What each group did.
@@ -43,17 +52,30 @@ pub(super) struct Ran {
 const PERIOD: Duration = Duration::from_millis(10);
 
 /// Runs all groups until one has won, all have given up, or a limit is reached. Results are in the order of groups.
-/// Where there are no threads, the groups [take turns](take_turns), with the same winner.
+/// Where there are no threads, the groups [take turns](take_turns), with the same winner. A single group needs neither.
 pub(super) fn run_portfolio(
-    groups: &[&[Member]],
+    groups: &[Group<'_>],
     session: &Session,
     attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
 ) -> Portfolio {
-    if cfg!(target_family = "wasm") {
-        take_turns(groups, session, attempt)
-    } else {
-        side_by_side(groups, session, attempt)
+    match groups {
+        [only] => alone(only.members, session, attempt),
+        _ if cfg!(target_family = "wasm") => take_turns(groups, session, attempt),
+        _ => side_by_side(groups, session, attempt),
     }
+}
+
+/// One group, on this thread and with all that is left of the session.
+fn alone(
+    members: &[Member],
+    session: &Session,
+    attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
+) -> Portfolio {
+    let share = session.share_of_states(members.len());
+    let results = run(members, &WorkClock::default(), (&session.only_member(), share), &attempt);
+    let has_won = is_conclusive(&results);
+    let limit = session.exceeded().filter(|_| !has_won);
+    Portfolio { groups: vec![Finished { results, has_won }], work: has_won.then_some(0), limit }
 }
 
 /// The work that each group may do in the first round without threads, and by how much it grows from round to round.
@@ -63,17 +85,17 @@ const GROWTH: u64 = 4;
 /// One group after the other, in rounds: each begins anew with an allowance of work that grows, until one is conclusive
 /// or all have given up. The work of all rounds together is a constant factor more than that of the last.
 fn take_turns(
-    groups: &[&[Member]],
+    groups: &[Group<'_>],
     session: &Session,
     attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
 ) -> Portfolio {
-    let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
+    let share = session.share_of_states(groups.iter().map(|group| group.members.len()).sum());
     let stop = session.stop_handle();
     let mut allowance = FIRST_ALLOWANCE;
     loop {
         let (mut results, mut best, mut is_complete) = (Vec::new(), None, true);
-        for (group, members) in groups.iter().enumerate() {
-            let clock = Arc::new(WorkClock::default());
+        for (group, &Group { members, pace }) in groups.iter().enumerate() {
+            let clock = Arc::new(WorkClock::alone(pace));
             clock.set_deadline(allowance);
             let found = run(members, &clock, (&session.member(groups.len(), &clock, &stop), share), &attempt);
             if is_conclusive(&found) {
@@ -96,19 +118,20 @@ fn take_turns(
 
 /// All groups at once, each on a thread of its own.
 fn side_by_side(
-    groups: &[&[Member]],
+    groups: &[Group<'_>],
     session: &Session,
     attempt: impl Fn(Member, &Session) -> Result<Attempted, Failure> + Sync,
 ) -> Portfolio {
-    let clocks = WorkClock::side_by_side(groups.len());
+    let paces: Vec<u64> = groups.iter().map(|group| group.pace).collect();
+    let clocks = WorkClock::side_by_side(&paces);
     let stop = Arc::new(AtomicBool::new(false));
     let mut running =
         Running { clocks: &clocks, results: groups.iter().map(|_| None).collect(), best: None, limit: None };
     // Members of a group run one after the other, and none takes the states of those that come after it.
-    let share = session.share_of_states(groups.iter().map(|group| group.len()).sum());
+    let share = session.share_of_states(groups.iter().map(|group| group.members.len()).sum());
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        for (group, members) in groups.iter().enumerate() {
+        for (group, &Group { members, .. }) in groups.iter().enumerate() {
             let (sender, attempt, clock) = (sender.clone(), &attempt, &clocks[group]);
             let (session, share) = (session.member(groups.len(), clock, &stop), share);
             let without = sender.clone();

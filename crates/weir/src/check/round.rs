@@ -6,8 +6,12 @@ use weir_ir::Program;
 use weir_witness::{Buffering, CheckError, Checked, Goal, Model, Shortcoming};
 
 use super::member::{self, Asking, Attempted, Found, attempt};
-use super::portfolio::{Finished, Portfolio, run_portfolio};
-use super::{Attempt, End, GROUPS, LAST_GROUPS, Member, ROBUST_GROUPS, SC_GROUPS};
+use super::portfolio::{Finished, Group, Portfolio, run_portfolio};
+use super::{
+    Attempt, End, FIRST_GROUPS, FIRST_ROBUST_GROUPS, FIRST_SC_GROUPS, GROUPS, LAST_GROUPS, Member, ROBUST_GROUPS,
+    SC_GROUPS,
+};
+use crate::bounds::Bound;
 use crate::reach::{Coverage, Statistics};
 use crate::robust;
 use crate::session::Session;
@@ -128,26 +132,37 @@ impl Part {
     }
 }
 
+/// The stage of the members that search within a bound. Why those before it gave up says more than why these do.
+const BOUNDED_STAGE: usize = 2;
+
 fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Round, Failure> {
     let is_robust = is_known_to_be_robust(program, asked, session)?;
-    let groups: &[&[Member]] = match asked.model {
-        Model::Sc => &SC_GROUPS,
-        Model::Tso if is_robust => &ROBUST_GROUPS,
-        Model::Tso => &GROUPS,
+    let stages: &[&[Group<'_>]] = match asked.model {
+        Model::Sc => &[&FIRST_SC_GROUPS, &SC_GROUPS],
+        Model::Tso if is_robust => &[&FIRST_ROBUST_GROUPS, &ROBUST_GROUPS, &LAST_GROUPS],
+        Model::Tso => &[&FIRST_GROUPS, &GROUPS, &LAST_GROUPS],
     };
     let asking = |member| Asking { member, model: asked.model, is_robust };
-    let ask = |groups: &[&[Member]], session: &Session| {
-        run_portfolio(groups, session, |member, session| attempt(program, asking(member), asked.goals, session))
-    };
     let mut collected = Collected::default();
-    let first = ask(groups, session);
-    let mut limit = first.limit;
-    collected.add(asked.number, first)?;
-    if collected.won.is_none() && limit.is_none() && session.exceeded().is_none() {
-        limit = Some(reason(&collected.attempts));
+    let (mut limit, mut because) = (None, None);
+    for (number, groups) in stages.iter().enumerate() {
         let left = session.states_left().saturating_sub(collected.states());
-        if asked.model == Model::Tso && left > 0 {
-            collected.add(asked.number, ask(&LAST_GROUPS, &session.part(Some(left))))?;
+        if number == BOUNDED_STAGE {
+            because = Some(reason(&collected.attempts));
+        }
+        if left == 0 {
+            because = because.or(Some(Limit::States));
+            break;
+        }
+        // Under a tight limit the states of the first stage would be missing in the next.
+        let few = session.bound(Bound::CheckDepthFirstStates).min(left / 8);
+        let part = if number == 0 { few } else { left };
+        let attempt = |member, session: &Session| attempt(program, asking(member), asked.goals, session);
+        let portfolio = run_portfolio(groups, &session.part(Some(part)), attempt);
+        limit = portfolio.limit;
+        collected.add(asked.number, portfolio)?;
+        if collected.won.is_some() || limit.is_some() || session.exceeded().is_some() {
+            break;
         }
     }
     let left = session.states_left().saturating_sub(collected.states());
@@ -159,7 +174,7 @@ fn run_on(program: &Program, asked: Asked<'_>, session: &Session) -> Result<Roun
         }
         None => None,
     };
-    let round = conclude(won, attempts, limit);
+    let round = conclude(won, attempts, limit.or(because));
     session.spend(round.statistics.states);
     Ok(round)
 }

@@ -5,7 +5,7 @@ use weir_ir::Program;
 use super::{Aim, Options, safe_goals};
 use crate::check::{self, check};
 use crate::parameterized::{self, is_parameterized};
-use crate::robust::{robust, same_states, triangular_races};
+use crate::robust::{Method, by_attacks, robust, same_states, triangular_races};
 use crate::session::Session;
 use crate::verdict::{Failure, Limit, Verdict};
 
@@ -50,6 +50,10 @@ pub(super) fn achieves(program: &Program, options: &Options, session: &Session) 
     Ok(match options.aim {
         Aim::Robust if is_parameterized(program) => {
             without_run(parameterized::robust(program, &options.robust, session)?.report.verdict)
+        }
+        // What the program executes is not asked.
+        Aim::Robust if options.robust.method == Method::Attacks => {
+            without_run(by_attacks(program, &options.robust, session)?.verdict)
         }
         Aim::Robust => without_run(robust(program, &options.robust, session)?.verdict),
         Aim::States => without_run(same_states(program, &options.robust, session)?.verdict),

@@ -7,17 +7,19 @@ use weir_ir::{EdgeId, Program, ThreadId};
 
 use super::question::Question;
 use crate::semantics::compile::Compiled;
-use crate::semantics::scalarsets::symmetry;
+use crate::semantics::scalarsets::{Symmetry, symmetry};
 
-/// Sets of threads of which any two can be exchanged.
+/// Threads of which any two can be exchanged.
 pub(super) struct Images {
+    pub(super) symmetry: Symmetry,
     classes: Vec<Vec<ThreadId>>,
 }
 
 impl Images {
     pub(super) fn new(program: &Program, compiled: &Compiled) -> Self {
         // Traces are compared, and no property tells threads apart.
-        Self { classes: symmetry(program, compiled, &[]).classes(&compiled.threads) }
+        let symmetry = symmetry(program, compiled, &[]);
+        Self { classes: symmetry.classes(&compiled.threads), symmetry }
     }
 
     /// Leaves out the attacks of threads that have the same attacks and fences as one that it could be exchanged with.

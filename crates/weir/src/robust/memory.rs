@@ -3,7 +3,7 @@
 //! While the attacker delays: what waits in its buffer, as far as its loads can tell, that is the newest value of each
 //! address. On the path: which helpers are on it, and how each address was accessed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_ir::{Address, Gather, Value};
 
@@ -40,6 +40,36 @@ impl<'a> Memory<'a> {
                 Self::Path(Path { attacker: *attacker as usize, address: *address, helpers, levels })
             }
             _ => Self::Before,
+        }
+    }
+
+    /// The same with helpers renumbered, given what becomes of an address with a value, and of the position of a helper.
+    /// `None` if nothing is remembered.
+    pub(super) fn renamed(
+        &self,
+        store: impl Fn((Address, Value)) -> (Address, Value),
+        helper: impl Fn(usize) -> usize,
+    ) -> Option<Vec<Value>> {
+        let address = |address: Address| store((address, 0)).0;
+        let sorted = |pairs: &[Value], rename: &dyn Fn((Address, Value)) -> (Address, Value)| {
+            let renamed: BTreeMap<Address, Value> =
+                pairs.chunks_exact(2).map(|pair| rename((pair[0], pair[1]))).collect();
+            renamed.into_iter().flat_map(|(address, value)| [address, value])
+        };
+        match self {
+            Self::Before => None,
+            Self::Delaying(delaying) => {
+                let mut row = Delaying { address: address(delaying.address), ..*delaying }.header();
+                row.extend(sorted(delaying.waiting, &store));
+                Some(row)
+            }
+            Self::Path(path) => {
+                let mut row = Path { address: address(path.address), ..*path }.header();
+                let helpers: BTreeSet<usize> = path.helpers.iter().map(|&one| helper(one as usize)).collect();
+                row.extend(helpers.into_iter().map(|helper| helper as Value));
+                row.extend(sorted(path.levels, &|(of, level)| (address(of), level)));
+                Some(row)
+            }
         }
     }
 }
@@ -271,6 +301,29 @@ mod tests {
         let row = second.with_store(7, 4);
         let Memory::Delaying(third) = Memory::read(&row) else { panic!("not delaying") };
         assert_eq!((third.waiting(5), third.waiting(7), third.has_loaded), (Some(1), Some(4), false));
+    }
+
+    /// Helpers 1 and 2 change places, and with them the addresses 11 and 12, and the values 1 and 2 at address 20.
+    #[test]
+    fn what_is_remembered_is_renumbered_with_the_helpers() {
+        let swap = |one: Value| 3 - one;
+        let helper = |one: usize| if one == 0 { 0 } else { swap(one as Value) as usize };
+        let store = |(address, value): (Address, Value)| match address {
+            11 | 12 => (10 + swap(address - 10), value),
+            20 => (address, swap(value)),
+            _ => (address, value),
+        };
+        let renamed = |row: &[Value]| Memory::read(row).renamed(store, helper);
+        assert_eq!(renamed(&[]), None);
+        let row = Delaying::begin(0, 5, 3, (11, 1));
+        let Memory::Delaying(begun) = Memory::read(&row) else { panic!("not delaying") };
+        let row = begun.with_store(20, 1);
+        assert_eq!(renamed(&row), Some(vec![DELAYING, 0, 5, 12, 0, 3, 12, 1, 20, 2]));
+        let begin = Delaying { attacker: 0, store: 5, address: 12, has_loaded: true, mark: 0, waiting: &[] };
+        let row = path(&begin.onto_path(&[11])).joined(2, 12, true);
+        let expected = vec![PATH, 0, 11, 1, 1, 11, STORED, 12, LOADED];
+        assert_eq!(renamed(&row), Some(expected.clone()));
+        assert_eq!(renamed(&expected), Some(row), "twice is not at all");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 mod attacks;
 mod covered;
+mod helpers;
 mod images;
 mod instrumented;
 mod memory;

@@ -11,10 +11,12 @@ use std::collections::BTreeSet;
 
 use weir_ir::{Gather, ThreadId};
 
+use super::helpers::{UpToHelpers, renamings};
 use super::monitor::Monitor;
 use super::question::Plans;
 use super::{Checker, Options, Question};
 use crate::bounds::Bound;
+use crate::search::scalarsets::Renaming;
 use crate::search::{Found, MOST_WORKERS, Outcome, breadth_first};
 use crate::semantics::size::with_state_size;
 use crate::session::Session;
@@ -24,13 +26,15 @@ impl Checker {
     /// Looks for one of the attacks in question.
     pub(super) fn look_for_attack(&self, question: &Question, options: &Options, session: &Session) -> Outcome {
         let plans = Plans::new(&self.program, &self.compiled, question);
+        let families = renamings(&self.program, &self.compiled, &self.images.symmetry, question);
+        let plans = (&plans, &families[..]);
         let bound = session.bound(Bound::RobustFirstStates);
         // Under a tight limit the states of the first stages would be missing in the last.
         if session.states_left() < bound.saturating_mul(4) {
-            return self.search(&plans, None, options, session);
+            return self.search_all(plans, options, session);
         }
         let mut spent = Spent::default();
-        let first = self.search(&plans, None, options, &session.part(Some(bound)));
+        let first = self.search_all(plans, options, &session.part(Some(bound)));
         if !gave_up(&first, session) {
             return first;
         }
@@ -38,13 +42,30 @@ impl Checker {
         let attackers = self.attackers(question);
         let share = bound / attackers.len().max(1) as u64;
         for attacker in attackers {
-            let found = self.search(&plans, Some(attacker), options, &session.part(Some(share)));
+            let found = self.search(plans.0, Some(attacker), options, &session.part(Some(share)));
             if matches!(found.found, Found::Goal(..)) || session.exceeded_before_work().is_some() {
                 return spent.with(found);
             }
             spent.add(&found);
         }
-        spent.with(self.search(&plans, None, options, session))
+        spent.with(self.search_all(plans, options, session))
+    }
+
+    /// Searches all runs, up to the numbering of helpers.
+    pub(super) fn search_all(
+        &self,
+        (plans, families): (&Plans, &[Renaming]),
+        options: &Options,
+        session: &Session,
+    ) -> Outcome {
+        if families.is_empty() {
+            return self.search(plans, None, options, session);
+        }
+        let (machine, jobs) = (&self.compiled.machine, options.jobs.get().min(MOST_WORKERS));
+        with_state_size!(machine.layout.words, N => {
+            let system = UpToHelpers::<N>::new(machine, plans, families);
+            system.with_own_run(breadth_first(&system, session, jobs))
+        })
     }
 
     /// Searches all runs, or those in which nobody but this thread moves until it has halted as an attacker.

@@ -272,3 +272,70 @@ fn copies_with_other_fences_attack_too() {
     fences.iter().for_each(|fenced| assert!(is_attacked(&program, fenced), "fences in {fenced:?}"));
     assert!(!is_attacked(&program, &[0, 1, 2]));
 }
+
+/// What a search of all runs finds, with each numbering of the helpers and up to it.
+fn both_ways(text: &str) -> [(bool, u64); 2] {
+    let source = weir_ir::Source::new("t", text);
+    let program = weir_syntax::weir::parse(&source, &weir_syntax::weir::Options::default()).expect("a program").program;
+    let checker = Checker::new(&program, &Session::default()).expect("small");
+    let attacks = checker.attacks(&Session::default()).expect("no limit");
+    let mut question = Question { attacks: attacks.open.into_iter().collect(), ..Question::default() };
+    checker.rule_out(&mut question);
+    let plans = Plans::new(&checker.program, &checker.compiled, &question);
+    let families = helpers::renamings(&checker.program, &checker.compiled, &checker.images.symmetry, &question);
+    let outcomes = [
+        checker.search(&plans, None, &Options::default(), &session()),
+        checker.search_all((&plans, &families), &Options::default(), &session()),
+    ];
+    assert_eq!(checker.compiled.machine.fault.get(), None, "{text}");
+    outcomes.map(|outcome| match &outcome.found {
+        Found::Nothing => (false, outcome.states),
+        Found::Goal(_, steps) => {
+            let shown = checker.attack_run(steps).checked(&program, &session());
+            assert!(shown.is_ok(), "{text}: {:?}", shown.err());
+            (true, outcome.states)
+        }
+        Found::Stopped(limit) => panic!("{text}: {limit:?}"),
+    })
+}
+
+/// Helpers store their numbers and are told by them what to access. Without loss, one numbering is as good as another.
+#[test]
+fn helpers_are_searched_up_to_their_numbering() {
+    let robust = [
+        "shared owner, a[N]; thread P(i)[N] { owner = i + 1; a[i] = 1; let r = xchg(owner, 0); let s = owner; }",
+        "shared x, a[N]; thread P(i)[N] { let q = x; a[q] = 1; x = i; let r = x; }",
+        "shared turn, a[N]; thread P(i)[N] { turn = i; a[i] = 1; let q = turn; let r = a[q]; }",
+        "shared l, c; thread P(i)[N] { let r = xchg(l, i + 1); c = i; let s = c; let t = xchg(l, 0); }",
+    ];
+    let not_robust = [
+        "shared y, a[N]; thread P(i)[N] { a[i] = 1; let r = y; y = 1; r = a[any 0..N - 1]; }",
+        "shared x, y, turn; thread Q { x = 1; let r = y; } thread P(i)[N] { turn = i; y = 1; let s = turn; let r = x; }",
+    ];
+    let mut fewer = 0;
+    for (texts, expected) in [(&robust[..], None), (&not_robust[..], Some(true))] {
+        for body in texts {
+            let text = format!("const N = 4; {body}");
+            let [whole, reduced] = both_ways(&text);
+            assert_eq!(whole.0, reduced.0, "{text}: {whole:?}, {reduced:?}");
+            assert!(expected.is_none_or(|expected: bool| whole.0 == expected), "{text}");
+            assert!(reduced.1 <= whole.1, "{text}: {whole:?}, {reduced:?}");
+            fewer += usize::from(2 * reduced.1 < whole.1);
+        }
+    }
+    assert!(fewer >= 2, "{fewer}");
+}
+
+/// Whoever may attack keeps its number, and so do helpers that differ in one place.
+#[test]
+fn only_helpers_that_do_the_same_are_renumbered() {
+    for body in [
+        "thread P(i)[3] { a[i] = 1; let r = y; if i < 1 { y = 1; } r = a[any 0..2]; }",
+        "thread P(i)[3] { y = 1; let r = a[0]; a[i] = 1; r = y; }",
+        "thread Q { x = 1; let r = y; } thread P(i)[3] { y = i; let r = x; if i == 2 { x = 2; } }",
+        "thread Q { x = 2; let r = a[1]; } thread P(i)[3] { a[i] = 1; let r = x; if r == i { y = 1; } }",
+    ] {
+        let [whole, reduced] = both_ways(&format!("shared x, y, a[3]; {body}"));
+        assert_eq!(whole.0, reduced.0, "{body}: {whole:?}, {reduced:?}");
+    }
+}

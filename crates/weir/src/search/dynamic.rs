@@ -28,8 +28,8 @@ use crate::semantics::{StepCode, TransitionSystem};
 use crate::session::{Progress, Session};
 use crate::verdict::Limit;
 
-/// Steps between two looks at clock and memory.
-const A_CHECK: u64 = 1024;
+/// Steps between two looks at clock and memory. Each takes much longer than in other searches.
+const A_CHECK: u64 = 128;
 
 /// The mark of a state whose component was left; the other bits are the number of its summary.
 const LEFT: u32 = 1 << 31;

@@ -82,7 +82,7 @@ pub(crate) fn representative<const N: usize>(families: &[Renaming], machine: &Ma
 }
 
 /// New numbers, by old number.
-pub(super) type Numbers = [u8; MOST_THREADS];
+pub(crate) type Numbers = [u8; MOST_THREADS];
 
 /// With more stores in a buffer, a state is its own representative: renaming takes time proportional to the length, and
 /// buffers that grow without bound would be copied over and over.
@@ -106,7 +106,7 @@ impl Hash {
 
 impl Renaming {
     /// How many threads the family has.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.members.len()
     }
 
@@ -325,7 +325,7 @@ impl Renaming {
     }
 
     /// The numbers that threads get in the representative of this state; nothing if they keep their own.
-    pub(super) fn numbers<const N: usize>(&self, machine: &Machine, state: &Packed<N>) -> Option<Numbers> {
+    pub(crate) fn numbers<const N: usize>(&self, machine: &Machine, state: &Packed<N>) -> Option<Numbers> {
         let buffers = self.members.iter().filter_map(|member| member.buffer);
         let outside = self.outside.iter().filter_map(|thread| thread.buffer);
         let is_long = |buffer: Field| machine.buffers.entries(state.raw(buffer)).nth(MOST_STORES).is_some();
@@ -392,7 +392,7 @@ impl Renaming {
     }
 
     /// The state with threads renumbered.
-    pub(super) fn rename<const N: usize>(&self, machine: &Machine, state: &Packed<N>, numbers: &Numbers) -> Packed<N> {
+    pub(crate) fn rename<const N: usize>(&self, machine: &Machine, state: &Packed<N>, numbers: &Numbers) -> Packed<N> {
         let mut next = *state;
         for (old, from) in self.members.iter().enumerate() {
             let to = &self.members[numbers[old] as usize];
@@ -445,22 +445,30 @@ impl Renaming {
         }
         let mut entries: Vec<(Address, Value)> = machine.buffers.entries(buffer).collect();
         entries.reverse();
-        entries.into_iter().try_fold(0, |buffer, (address, value)| {
-            let value = self.content(address).map_or(value, |shift| self.renamed(value, shift, numbers));
-            let address = self.places.get(&address).map_or(address, |&(_, number)| {
-                let base = address.wrapping_sub(number as Address);
-                base.wrapping_add(numbers[number].into())
-            });
-            machine.buffers.push(buffer, (address, value))
-        })
+        entries
+            .into_iter()
+            .try_fold(0, |buffer, store| machine.buffers.push(buffer, self.renamed_store(store, numbers)))
+    }
+
+    /// An address and what is stored there, with threads renumbered.
+    pub(crate) fn renamed_store(&self, (address, value): (Address, Value), numbers: &Numbers) -> (Address, Value) {
+        let value = self.content(address).map_or(value, |shift| self.renamed(value, shift, numbers));
+        let address = self.places.get(&address).map_or(address, |&(_, number)| {
+            let base = address.wrapping_sub(number as Address);
+            base.wrapping_add(numbers[number].into())
+        });
+        (address, value)
+    }
+
+    /// The position of the thread that takes the place of the one at this position.
+    pub(crate) fn renumbered_position(&self, position: usize, numbers: &Numbers) -> usize {
+        let number = self.members.iter().position(|member| member.position == position);
+        number.map_or(position, |number| self.members[numbers[number] as usize].position)
     }
 
     /// The step that takes the place of this one when threads are renumbered.
-    pub(super) fn step(&self, machine: &Machine, step: StepCode, numbers: &Numbers) -> StepCode {
-        let renumbered = |position: usize| {
-            let number = self.members.iter().position(|member| member.position == position);
-            number.map_or(position, |number| self.members[numbers[number] as usize].position)
-        };
+    pub(crate) fn step(&self, machine: &Machine, step: StepCode, numbers: &Numbers) -> StepCode {
+        let renumbered = |position: usize| self.renumbered_position(position, numbers);
         let choice =
             self.choices.get(&step.number).map_or(step.choice, |&shift| self.renamed(step.choice, shift, numbers));
         if let Some(position) = step.number.checked_sub(machine.edge_count) {

@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+/// How much work all analyses do at the same pace: most questions are answered by then. It takes some tens of
+/// milliseconds.
+pub(crate) const SOON: u64 = 64;
 /// How far ahead of the slowest an analysis may be: so much that threads seldom wait, and so little that the work which
 /// is in vain takes some milliseconds.
-const LEAD: u64 = 128;
+const LEAD: u64 = 32;
 /// How long an analysis sleeps before it looks again whether the others have caught up.
 const NAP: Duration = Duration::from_micros(200);
 /// How often it looks before it goes on without the slowest: some stages take long without counting as work.
@@ -22,6 +25,8 @@ pub(crate) struct WorkClock {
     number: usize,
     /// Of all analyses that run side by side.
     lanes: Arc<[Lane]>,
+    /// What a unit of work counts as after [`SOON`].
+    pace: u64,
     /// An analysis that has done more work than this has lost.
     deadline: AtomicU64,
     /// The work of the slowest when waiting for it was in vain: it is not waited for until it has done more.
@@ -38,19 +43,24 @@ struct Lane {
 
 impl Default for WorkClock {
     fn default() -> Self {
-        Self::new(0, Arc::new([Lane::default()]))
+        Self::alone(1)
     }
 }
 
 impl WorkClock {
-    fn new(number: usize, lanes: Arc<[Lane]>) -> Self {
-        Self { number, lanes, deadline: AtomicU64::new(u64::MAX), in_vain: AtomicU64::new(u64::MAX) }
+    fn new(number: usize, lanes: Arc<[Lane]>, pace: u64) -> Self {
+        Self { number, lanes, pace, deadline: AtomicU64::new(u64::MAX), in_vain: AtomicU64::new(u64::MAX) }
     }
 
-    /// Clocks for analyses that run side by side.
-    pub(crate) fn side_by_side(count: usize) -> Vec<Arc<Self>> {
-        let lanes: Arc<[Lane]> = (0..count).map(|_| Lane::default()).collect();
-        (0..count).map(|number| Arc::new(Self::new(number, Arc::clone(&lanes)))).collect()
+    /// The clock of an analysis that keeps pace with no other, with what a unit of work counts as after [`SOON`].
+    pub(crate) fn alone(pace: u64) -> Self {
+        Self::new(0, Arc::new([Lane::default()]), pace)
+    }
+
+    /// Clocks for analyses that run side by side, by what a unit of work of each counts as after [`SOON`].
+    pub(crate) fn side_by_side(paces: &[u64]) -> Vec<Arc<Self>> {
+        let lanes: Arc<[Lane]> = paces.iter().map(|_| Lane::default()).collect();
+        paces.iter().enumerate().map(|(number, &pace)| Arc::new(Self::new(number, Arc::clone(&lanes), pace))).collect()
     }
 
     /// The work done so far.
@@ -75,7 +85,10 @@ impl WorkClock {
 
     /// Counts work; whether there was too much before.
     pub(super) fn advance(&self, work: u64) -> bool {
-        self.lanes[self.number].done.fetch_add(work, Ordering::Relaxed) >= self.deadline.load(Ordering::Relaxed)
+        let before = self.done();
+        let counted = if before < SOON { work } else { work * self.pace };
+        self.lanes[self.number].done.fetch_add(counted, Ordering::Relaxed);
+        before >= self.deadline.load(Ordering::Relaxed)
     }
 
     /// Waits while the analysis is far ahead and the slowest moves.

@@ -50,7 +50,7 @@ fn scripted(
     in_turns: bool,
 ) -> (Option<usize>, Vec<Finished>, Option<Limit>) {
     let members: Vec<Vec<Member>> = groups.iter().map(|group| group.iter().map(|member| member.0).collect()).collect();
-    let lists: Vec<&[Member]> = members.iter().map(Vec::as_slice).collect();
+    let lists: Vec<Group<'_>> = members.iter().map(|members| Group { members, pace: 1 }).collect();
     let script =
         |member| groups.iter().flat_map(|group| group.iter()).find(|(other, _)| *other == member).map(|found| found.1);
     let attempt = |member: Member, session: &Session| follow(script(member).expect("known"), session);
@@ -142,7 +142,8 @@ fn limits_of_the_portfolio_end_all() {
 fn groups_share_memory_and_states_and_have_all_the_time() {
     let seen: Mutex<Vec<crate::session::Limits>> = Mutex::default();
     let limits = Limits { memory: Some(1000), states: Some(80), time: Some(Duration::from_secs(100)) };
-    run_portfolio(&[&[DUAL], &[LAZY], &[SET], &[EXPLICIT]], &Session::new(limits), |_, session| {
+    let groups = [&[DUAL], &[LAZY], &[SET], &[EXPLICIT]].map(|members| Group { members, pace: 1 });
+    run_portfolio(&groups, &Session::new(limits), |_, session| {
         seen.lock().expect("not poisoned").push(session.limits());
         follow(Script::Stops(0, Limit::States), session)
     });
@@ -158,7 +159,7 @@ fn what_ends_before_the_winner_is_the_same_every_time() {
     let other: &[_] = &[(SET, Stops(30, Limit::Alarm)), (LAZY, Refuses), (EXPLICIT, Stops(2_000, Limit::States))];
     let groups: [&[_]; 2] = [&[(DUAL, Proves(100))], other];
     let members: Vec<Vec<Member>> = groups.iter().map(|group| group.iter().map(|member| member.0).collect()).collect();
-    let lists: Vec<&[Member]> = members.iter().map(Vec::as_slice).collect();
+    let lists: Vec<Group<'_>> = members.iter().map(|members| Group { members, pace: 1 }).collect();
     let script = |member| groups.iter().flat_map(|group| group.iter()).find(|(one, _)| *one == member).map(|one| one.1);
     let attempt = |member: Member, session: &Session| follow(script(member).expect("known"), session);
     for round in 0..20 {
@@ -173,4 +174,43 @@ fn what_ends_before_the_winner_is_the_same_every_time() {
             .collect();
         assert_eq!(seen, [(DUAL, 0, true), (SET, 0, true), (LAZY, 31, true), (EXPLICIT, 32, false)]);
     }
+}
+
+/// From a moment on, the work of a group with a smaller share counts more. Without threads it is the same.
+#[test]
+fn a_smaller_share_counts_once_soon_is_over() {
+    use Script::Proves;
+    let far = crate::session::SOON + 100;
+    for (pace, work, expected) in [(1, far, 0), (4, far, 1), (4, 20, 0)] {
+        let scripts = [(DUAL, Proves(work)), (LAZY, Proves(far + 50))];
+        let script = |member| scripts.iter().find(|(one, _)| *one == member).expect("known").1;
+        let attempt = |member: Member, session: &Session| follow(script(member), session);
+        let groups = [Group { members: &[DUAL], pace }, Group { members: &[LAZY], pace: 1 }];
+        for portfolio in
+            [side_by_side(&groups, &Session::default(), attempt), take_turns(&groups, &Session::default(), attempt)]
+        {
+            let winner = portfolio.groups.iter().position(|group| group.has_won);
+            assert_eq!(winner, Some(expected), "pace {pace}, work {work}");
+        }
+    }
+}
+
+/// A group that is asked alone needs no thread, and leaves the states that it stored to be counted by the portfolio.
+#[test]
+fn a_single_group_runs_here() {
+    let session = Session::new(Limits { states: Some(90), ..Limits::default() });
+    let here = thread::current().id();
+    let portfolio = run_portfolio(&[Group { members: &[DUAL, LAZY], pace: 1 }], &session, |member, session| {
+        assert_eq!(thread::current().id(), here);
+        assert_eq!(session.limits().states, Some(45));
+        session.spend(7);
+        follow(if member == DUAL { Script::Refuses } else { Script::Proves(3) }, session)
+    });
+    assert!(portfolio.groups[0].has_won && portfolio.limit.is_none());
+    assert_eq!((portfolio.groups[0].results.len(), session.states()), (2, 0));
+    session.stop();
+    let stopped = run_portfolio(&[Group { members: &[DUAL], pace: 1 }], &session, |_, session| {
+        follow(Script::Proves(3), session)
+    });
+    assert_eq!((stopped.groups[0].has_won, stopped.limit), (false, Some(Limit::Interrupted)));
 }

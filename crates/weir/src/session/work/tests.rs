@@ -7,7 +7,7 @@ use super::*;
 
 #[test]
 fn the_faster_waits_for_the_slower_but_not_for_what_has_ended() {
-    let clocks = WorkClock::side_by_side(3);
+    let clocks = WorkClock::side_by_side(&[1; 3]);
     assert!(!clocks[0].advance(LEAD + 1));
     let looks = AtomicUsize::new(0);
     // It looks whether the search is over, and only then goes on.
@@ -27,7 +27,7 @@ fn the_faster_waits_for_the_slower_but_not_for_what_has_ended() {
 
 #[test]
 fn it_does_not_wait_twice_for_one_that_does_not_move() {
-    let clocks = WorkClock::side_by_side(2);
+    let clocks = WorkClock::side_by_side(&[1; 2]);
     clocks[0].advance(LEAD + 1);
     let waits = || {
         let began = Instant::now();
@@ -38,4 +38,16 @@ fn it_does_not_wait_twice_for_one_that_does_not_move() {
     clocks[0].advance(LEAD);
     clocks[1].advance(1);
     assert!(waits() && !waits());
+}
+
+/// Up to then all work counts the same, and then by the pace.
+#[test]
+fn work_counts_by_the_pace_once_soon_is_over() {
+    let clocks = WorkClock::side_by_side(&[1, 3]);
+    for clock in &clocks {
+        (0..SOON + 10).for_each(|_| assert!(!clock.advance(1)));
+    }
+    assert_eq!(clocks.iter().map(|clock| clock.done()).collect::<Vec<_>>(), [SOON + 10, SOON + 30]);
+    clocks[1].set_deadline(SOON + 31);
+    assert!(!clocks[1].advance(1) && clocks[1].advance(1));
 }
