@@ -6,7 +6,7 @@
 
 /// See [`gather`](Self::gather).
 pub trait Gather: Iterator + Sized {
-    /// [`collect`](Self::collect) into a map or a set, for few elements: they are inserted one by one.
+    /// [`collect`](Iterator::collect) into a map or a set, for few elements: they are inserted one by one.
     fn gather<C: Default + Extend<Self::Item>>(self) -> C {
         let mut collection = C::default();
         collection.extend(self);
