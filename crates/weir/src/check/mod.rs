@@ -38,8 +38,8 @@ pub enum Member {
     Sc,
     /// A depth-first search that gives up early: it may come upon a violation long before other engines do.
     DepthFirst,
-    /// A search with [dynamic](crate::reach::Reduction::Dynamic) partial order reduction. Where threads hardly ever get in each other's
-    /// way, but only the values that they compute show this, it visits a handful of states.
+    /// A search with [dynamic](crate::reach::Reduction::Dynamic) partial order reduction. Where threads hardly ever
+    /// conflict, but only the values that they compute show this, it visits a handful of states.
     Dynamic,
     /// [Robustness](mod@crate::robust), and then a search without store buffers: a robust program is safe if it is safe
     /// without them.
@@ -90,7 +90,7 @@ const GROUPS: [Group<'_>; 5] = [
 /// can be reached.
 const FIRST_ROBUST_GROUPS: [Group<'_>; 1] = [group(&[Member::Robust], 1)];
 
-/// And then: a depth-first search may come upon a violation far from the start, and `dual` stores fewer states of some
+/// The groups after that: a depth-first search may come upon a violation far from the start, and `dual` stores fewer states of some
 /// programs even so.
 const ROBUST_GROUPS: [Group<'_>; 3] = [
     group(&[Member::Robust], 1),
@@ -107,7 +107,7 @@ const LAST_GROUPS: [Group<'_>; 2] =
 /// Who is asked first under SC, where engines that model buffers have nothing to add.
 const FIRST_SC_GROUPS: [Group<'_>; 1] = [group(&[Member::Engine(Engine::Explicit)], 1)];
 
-/// And then.
+/// The groups under SC after that.
 const SC_GROUPS: [Group<'_>; 2] = [group(&[Member::Engine(Engine::Explicit)], 1), group(&[Member::Dynamic], 8)];
 
 /// What to check.

@@ -31,7 +31,7 @@ pub(super) fn renamings(
     symmetry: &Symmetry,
     question: &Question,
 ) -> Vec<Renaming> {
-    // What is covered belongs to a thread; nobody has compared that.
+    // Covered paths belong to single threads, and exchanging threads is not checked against them.
     if !question.covered.is_empty() {
         return Vec::new();
     }
