@@ -90,8 +90,8 @@ const GROUPS: [Group<'_>; 5] = [
 /// can be reached.
 const FIRST_ROBUST_GROUPS: [Group<'_>; 1] = [group(&[Member::Robust], 1)];
 
-/// The groups after that: a depth-first search may come upon a violation far from the start, and `dual` stores fewer states of some
-/// programs even so.
+/// The groups after that: a depth-first search may come upon a violation far from the start, and `dual` stores fewer
+/// states of some programs even so.
 const ROBUST_GROUPS: [Group<'_>; 3] = [
     group(&[Member::Robust], 1),
     group(&[Member::DepthFirst, Member::Engine(Engine::Dual)], 8),
