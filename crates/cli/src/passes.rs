@@ -68,9 +68,8 @@ const MOST_LISTED: usize = 20;
 /// Reads a pass.
 pub(crate) fn parse_pass(text: &str) -> Result<Pass, String> {
     let known = "expected `fences`, `places`, `rounds=K`, `age=K`, `unroll=K`, `spawn=K` or `link=K` with a number K, \
-                     or `instrument=ATTACK` \
-                 or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines or labels), a number N for the N-th attack, \
-                 or `all`";
+                 or `instrument=ATTACK` or `delay=ATTACK`, where ATTACK is THREAD:STORE:LOAD (STORE and LOAD are lines \
+                 or labels), a number N for the N-th attack, or `all`";
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not a number; {known}"));
     if text == "fences" {
         return Ok(Pass::Fences);
