@@ -15,7 +15,8 @@ pub(super) struct Shared {
     pub(super) lock_holder: Option<ThreadId>,
 }
 
-/// Writes a number, seven bits per byte, the lowest first; all bytes but the last have their highest bit set.
+/// Writes a number, seven bits per byte, the lowest first; all bytes but the last have their highest bit set. There are
+/// no more bytes than needed.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -30,7 +31,7 @@ pub(super) fn get(bytes: &[u8], at: &mut usize) -> Option<u64> {
         let byte = *bytes.get(*at)?;
         *at += 1;
         let bits = u64::from(byte & 0x7f);
-        if shift > 63 || (shift == 63 && bits > 1) {
+        if shift > 63 || (shift == 63 && bits > 1) || (shift > 0 && byte == 0) {
             return None;
         }
         number |= bits << shift;

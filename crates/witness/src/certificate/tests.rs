@@ -11,6 +11,7 @@ mod definition;
 mod false_proofs;
 mod naive;
 mod reference;
+mod written;
 
 /// All states that steps lead to, with all registers listed.
 fn closed((program, goal): &(Program, Goal), buffering: Buffering) -> Certificate {

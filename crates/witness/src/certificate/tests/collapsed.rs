@@ -9,7 +9,8 @@ use super::reference::closure;
 use super::*;
 use crate::Model;
 
-fn packed(program: &Program, states: &[AbstractState]) -> PackedStates {
+/// A set in which states record all registers.
+pub(super) fn packed(program: &Program, states: &[AbstractState]) -> PackedStates {
     let registers = |thread| (0..program.body(thread).registers.len()).map(RegId::new).collect::<Vec<_>>();
     let listed = |thread| vec![registers(thread); program.body(thread).locations.len()];
     let mut packer = Packer::new(program.thread_ids().map(listed).collect());
