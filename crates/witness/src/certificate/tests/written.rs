@@ -31,6 +31,7 @@ fn what_is_written_is_read_again() {
     let (program, states) = wide();
     let set = packed(&program, &states);
     assert!(set.len() == states.len() && set.len() > 100, "{} states", set.len());
+    assert!(!set.is_empty() && packed(&program, &[]).is_empty());
     assert_eq!(read(&set, set.len(), set.bytes().to_vec()), Ok(set.clone()));
     assert_eq!(set.iter().collect::<BTreeSet<_>>(), states.iter().cloned().collect());
     let again = read(&set, set.len(), set.bytes().to_vec()).expect("as it was written");
