@@ -49,7 +49,16 @@ pub(super) fn shows(program: &Program, buffering: Buffering, state: &AbstractSta
 
 /// All states that steps lead to, the first one first; none if there are more than `limit`.
 pub(super) fn closure(program: &Program, buffering: Buffering, limit: usize) -> Option<Vec<AbstractState>> {
-    let first = start(program);
+    closure_from(program, buffering, start(program), limit)
+}
+
+/// As [`closure`], from another state.
+pub(super) fn closure_from(
+    program: &Program,
+    buffering: Buffering,
+    first: AbstractState,
+    limit: usize,
+) -> Option<Vec<AbstractState>> {
     let (mut states, mut seen, mut at) = (vec![first.clone()], BTreeSet::from([first]), 0);
     while let Some(state) = states.get(at).cloned() {
         at += 1;
