@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use weir_ir::{
-    Edge, EdgeId, Gather, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId, PropertyKind, Range,
-    RegId, StateAtom, StateExpr, ThreadId, Uninterrupted, Value,
+    Address, Edge, EdgeId, Gather, Instruction, Interrupt, LocId, Multiplicity, Poll, Program, PropertyId,
+    PropertyKind, Range, RegId, StateAtom, StateExpr, ThreadId, Uninterrupted, Value,
 };
 
+use super::collapse::{Opinion, opinion};
 use super::fault::Fault;
 use super::steps::Interpreter;
 use super::{
@@ -67,6 +68,7 @@ pub fn check_certificate_until(
     for (number, state) in certificate.states.iter().enumerate() {
         checker.note(state).map_err(|fault| checker.error(Some(number), fault))?;
     }
+    checker.begin()?;
     checker.check(certificate.states.iter(), interrupt)
 }
 
@@ -78,8 +80,34 @@ pub fn check_closed_set(program: &Program, set: &ClosedSet, interrupt: &dyn Inte
     let claim = Claim { model: set.model, buffering: set.buffering, goals: &set.goals };
     let mut checker = Checker::new(program, claim, &set.states)?;
     checker.list(set.states.listed()).map_err(|fault| checker.error(None, fault))?;
-    checker.check(set.states.iter(), interrupt)?;
+    checker.begin()?;
+    match opinion(&checker, interrupt).map_err(|fault| checker.error(None, fault))? {
+        Opinion::Accepted => {}
+        Opinion::Open => checker.check(set.states.iter(), interrupt)?,
+    }
     checker.can_still_happen(interrupt)
+}
+
+/// What a property is judged by: a state, however it is represented.
+pub(super) trait Observed {
+    fn thread(&self, place: usize) -> &AbstractThread;
+    fn threads(&self) -> usize;
+    /// The value of a cell, unless that is the initial one.
+    fn cell(&self, address: Address) -> Option<Value>;
+}
+
+impl Observed for AbstractState {
+    fn thread(&self, place: usize) -> &AbstractThread {
+        &self.threads[place]
+    }
+
+    fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    fn cell(&self, address: Address) -> Option<Value> {
+        self.memory.get(&address).copied()
+    }
 }
 
 /// States per look at the interrupt: each has the steps of all its threads to check.
@@ -156,15 +184,19 @@ impl<'a, S: States> Checker<'a, S> {
         Self { program, claim, threads, states, listed: BTreeMap::new() }
     }
 
+    /// Checks what is about no state in particular.
+    fn begin(&self) -> Result<(), CertificateError> {
+        self.goals_can_be_checked()?;
+        self.holds_the_start()
+    }
+
     /// Checks all states, which are those of the set.
-    fn check(
+    pub(super) fn check(
         &self,
         states: impl Iterator<Item = impl Borrow<AbstractState>>,
         interrupt: &dyn Interrupt,
     ) -> Result<(), CertificateError> {
         let poll = Poll::every(PERIOD, interrupt);
-        self.goals_can_be_checked()?;
-        self.holds_the_start()?;
         let mut seen = 0;
         for (number, state) in states.enumerate() {
             if poll.is_over() {
@@ -279,6 +311,10 @@ impl<'a, S: States> Checker<'a, S> {
         self.listed.get(&at).is_some_and(|listed| listed.contains(&register))
     }
 
+    pub(super) fn model(&self) -> Model {
+        self.claim.model
+    }
+
     pub(super) fn buffering(&self) -> Buffering {
         self.claim.buffering
     }
@@ -296,7 +332,7 @@ impl<'a, S: States> Checker<'a, S> {
     }
 
     /// Every step from the state leads to a state of the certificate; and if deadlocks are ruled out, there is a step.
-    fn stays_inside(&self, state: &AbstractState) -> Result<(), Fault> {
+    pub(super) fn stays_inside(&self, state: &AbstractState) -> Result<(), Fault> {
         let (mut can_step, mut leaving) = (false, None);
         self.steps(state, &mut |thread, edge, next| {
             can_step = true;
@@ -309,9 +345,8 @@ impl<'a, S: States> Checker<'a, S> {
         if let Some((thread, edge)) = leaving {
             return Err(Fault::Leaves(thread, edge));
         }
-        let deadlock = self.claim.goals.iter().find(|goal| self.is_deadlock(**goal));
-        match deadlock {
-            Some(&goal) if !can_step && !self.all_done(state) => Err(Fault::ShowsGoal(goal)),
+        match self.deadlock() {
+            Some(goal) if !can_step && !self.all_done(state) => Err(Fault::ShowsGoal(goal)),
             _ => Ok(()),
         }
     }
@@ -322,22 +357,41 @@ impl<'a, S: States> Checker<'a, S> {
         state: &AbstractState,
         visit: &mut impl FnMut(ThreadId, Option<EdgeId>, AbstractState) -> bool,
     ) -> Result<(), Fault> {
-        for (place, &thread) in self.threads.iter().enumerate() {
-            let interpreter = self.interpreter(state, thread, place);
-            if !interpreter.flushes().into_iter().all(|next| visit(thread, None, next)) {
-                return Ok(());
+        let mut goes_on = true;
+        for place in 0..self.threads.len() {
+            self.steps_of(place, state, &mut |thread, edge, next| {
+                goes_on = visit(thread, edge, next);
+                goes_on
+            })?;
+            if !goes_on {
+                break;
             }
-            for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
-                let choices = |register, range| self.choices((place, edge.to), register, range);
-                let next = interpreter.execute(edge, choices).map_err(|fault| match fault {
-                    // More values than there are states: not all can be covered.
-                    Fault::Malformed => Fault::Leaves(thread, Some(id)),
-                    fault => fault,
-                })?;
-                let mut landed = self.landed(edge, next, thread, place).into_iter();
-                if !landed.all(|next| visit(thread, Some(id), next)) {
-                    return Ok(());
-                }
+        }
+        Ok(())
+    }
+
+    /// Where the steps of one thread lead, until `visit` says that this is enough.
+    pub(super) fn steps_of(
+        &self,
+        place: usize,
+        state: &AbstractState,
+        visit: &mut impl FnMut(ThreadId, Option<EdgeId>, AbstractState) -> bool,
+    ) -> Result<(), Fault> {
+        let thread = self.threads[place];
+        let interpreter = self.interpreter(state, thread, place);
+        if !interpreter.flushes().into_iter().all(|next| visit(thread, None, next)) {
+            return Ok(());
+        }
+        for (id, edge) in self.program.body(thread).edges_from(state.threads[place].location) {
+            let choices = |register, range| self.choices((place, edge.to), register, range);
+            let next = interpreter.execute(edge, choices).map_err(|fault| match fault {
+                // More values than there are states: not all can be covered.
+                Fault::Malformed => Fault::Leaves(thread, Some(id)),
+                fault => fault,
+            })?;
+            let mut landed = self.landed(edge, next, thread, place).into_iter();
+            if !landed.all(|next| visit(thread, Some(id), next)) {
+                return Ok(());
             }
         }
         Ok(())
@@ -366,14 +420,16 @@ impl<'a, S: States> Checker<'a, S> {
         next.iter().flat_map(|state| self.interpreter(state, thread, place).flushes()).collect()
     }
 
-    fn is_deadlock(&self, goal: Goal) -> bool {
-        matches!(goal, Goal::Property(property)
-            if self.program.properties[property.index()].kind == PropertyKind::ForbidDeadlock)
+    /// The goal that there is no deadlock, if it is one.
+    pub(super) fn deadlock(&self) -> Option<Goal> {
+        self.claim.goals.iter().copied().find(
+            |goal| matches!(goal, Goal::Property(property) if self.kind(*property) == &PropertyKind::ForbidDeadlock),
+        )
     }
 
-    pub(super) fn all_done(&self, state: &AbstractState) -> bool {
-        let is_done = |(own, thread): (&AbstractThread, &ThreadId)| self.program.body(*thread).is_done(own.location);
-        state.threads.iter().zip(&self.threads).all(is_done)
+    pub(super) fn all_done(&self, state: &impl Observed) -> bool {
+        let is_done = |place: usize| self.program.body(self.threads[place]).is_done(state.thread(place).location);
+        (0..state.threads().min(self.threads.len())).all(is_done)
     }
 
     /// The values to try: one is enough if the register is not listed there.
@@ -387,12 +443,12 @@ impl<'a, S: States> Checker<'a, S> {
         Ok((range.low..=range.high).collect())
     }
 
-    fn shows_no_goal(&self, state: &AbstractState) -> Result<(), Fault> {
+    pub(super) fn shows_no_goal(&self, state: &impl Observed) -> Result<(), Fault> {
         for &goal in self.claim.goals {
             let shown = match goal {
                 Goal::Assertion(thread) => {
                     let failed = self.program.body(thread).failed;
-                    self.place(thread).is_some_and(|place| failed == Some(state.threads[place].location))
+                    self.place(thread).is_some_and(|place| failed == Some(state.thread(place).location))
                 }
                 Goal::Property(property) => self.shows(state, property)?,
                 Goal::NotRobust => false,
@@ -404,8 +460,8 @@ impl<'a, S: States> Checker<'a, S> {
         Ok(())
     }
 
-    fn shows(&self, state: &AbstractState, property: PropertyId) -> Result<bool, Fault> {
-        if !state.threads.iter().all(|own| own.buffer.is_empty()) {
+    fn shows(&self, state: &impl Observed, property: PropertyId) -> Result<bool, Fault> {
+        if !(0..state.threads()).all(|place| state.thread(place).buffer.is_empty()) {
             return Ok(false);
         }
         Ok(match &self.program.properties[property.index()].kind {
@@ -417,22 +473,20 @@ impl<'a, S: States> Checker<'a, S> {
         })
     }
 
-    pub(super) fn holds(&self, state: &AbstractState, condition: &StateExpr) -> Result<bool, Fault> {
+    pub(super) fn holds(&self, state: &impl Observed, condition: &StateExpr) -> Result<bool, Fault> {
         let mut unknown = None;
         let value = condition.eval(&mut |atom| match atom {
             StateAtom::At { thread, locations } => {
-                Value::from(self.place(*thread).is_some_and(|place| locations.contains(&state.threads[place].location)))
+                Value::from(self.place(*thread).is_some_and(|place| locations.contains(&state.thread(place).location)))
             }
             StateAtom::Register { thread, register } => match self.place(*thread) {
                 None => 0,
-                Some(place) => state.threads[place].registers.get(register).copied().unwrap_or_else(|| {
+                Some(place) => state.thread(place).registers.get(register).copied().unwrap_or_else(|| {
                     unknown = Some(Fault::UnknownRegister(*thread, *register));
                     0
                 }),
             },
-            StateAtom::Cell(address) => {
-                state.memory.get(address).copied().unwrap_or_else(|| self.program.initial_value(*address))
-            }
+            StateAtom::Cell(address) => state.cell(*address).unwrap_or_else(|| self.program.initial_value(*address)),
         });
         unknown.map_or(Ok(value != 0), Err)
     }

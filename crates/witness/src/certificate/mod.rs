@@ -8,13 +8,16 @@ mod attacks;
 mod buffer;
 mod chance;
 mod check;
+mod collapse;
 mod copies;
 mod fault;
 mod liveness;
 mod packed;
+mod rows;
 pub(crate) mod steps;
 #[cfg(test)]
 mod tests;
+mod tuples;
 
 use std::collections::BTreeMap;
 
@@ -30,7 +33,8 @@ pub use chance::{
 pub use check::{CertificateError, check_certificate, check_certificate_until, check_closed_set};
 pub use copies::{CopiesProof, CopiesSystem, CopyState, Minimal, Move, check_copies_proof, copies_closure};
 pub use fault::Fault;
-pub use packed::{ListedRegisters, MalformedRow, PackedStates, Packer};
+pub use packed::{MalformedRow, PackedStates, Packer};
+pub use rows::ListedRegisters;
 
 /// How the buffers of a certificate's states forget.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

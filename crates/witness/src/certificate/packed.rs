@@ -4,17 +4,13 @@
 //! sixteenth row is written in full, so that any row is found by binary search and a short scan: the bytes of the file
 //! are also the index in which states are looked up.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashSet;
 
-use weir_ir::{LocId, RegId, ThreadId, Value};
-
-use super::{AbstractBuffer, AbstractState, AbstractThread, Waiting};
+use super::AbstractState;
+use super::rows::{ListedRegisters, decode, decode_shared, decode_thread, encode, get, put, skip_thread};
 
 /// The distance from one row that is written in full to the next.
 const BLOCK: usize = 16;
-
-/// Which registers states record: for each thread that runs, for each of its locations, in ascending order.
-pub type ListedRegisters = Vec<Vec<Vec<RegId>>>;
 
 /// A set of states.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,29 +75,18 @@ impl PackedStates {
     /// If the bytes are not rows of such states in ascending order, each in canonical form.
     pub fn read(listed: ListedRegisters, count: usize, bytes: Vec<u8>) -> Result<Self, MalformedRow> {
         let mut heads = Vec::with_capacity(count.min(bytes.len()) / BLOCK + 1);
-        let (mut at, mut row, mut before) = (0, Vec::new(), Vec::new());
+        let mut rows = Rows::new(&listed, &bytes);
+        let mut canonical = CanonicalParts::new(&listed);
         for number in 0..count {
-            let bad = || MalformedRow(number);
             if number % BLOCK == 0 {
-                heads.push(at);
+                heads.push(rows.at);
             }
-            let (shared, suffix) = entry(&bytes, &mut at).ok_or_else(bad)?;
-            let is_head = number % BLOCK == 0;
-            if shared > row.len() || (is_head && shared != 0) {
-                return Err(bad());
+            let first = rows.next_checked(number % BLOCK == 0).ok_or(MalformedRow(number))?;
+            if !(first..=listed.len()).all(|part| canonical.holds(part, rows.part(part))) {
+                return Err(MalformedRow(number));
             }
-            row.truncate(shared);
-            row.extend_from_slice(suffix);
-            let expected = if is_head { 0 } else { common(&before, &row) };
-            let state = decode(&listed, &row).ok_or_else(bad)?;
-            let mut again = Vec::with_capacity(row.len());
-            encode(&listed, &state, &mut again).ok_or_else(bad)?;
-            if (number > 0 && row <= before) || shared != expected || again != row {
-                return Err(bad());
-            }
-            before.clone_from(&row);
         }
-        if at != bytes.len() {
+        if rows.at != bytes.len() {
             return Err(MalformedRow(count));
         }
         Ok(Self { listed, count, bytes, heads })
@@ -136,6 +121,11 @@ impl PackedStates {
             row.extend_from_slice(suffix);
             decode(&self.listed, &row)
         })
+    }
+
+    /// All rows, in their order.
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows::new(&self.listed, &self.bytes)
     }
 
     /// Whether the state is one of them; it records the listed registers.
@@ -178,6 +168,93 @@ impl PackedStates {
     }
 }
 
+/// Goes through rows, and divides each into its parts: one for each thread, and one for memory and the lock.
+pub(super) struct Rows<'a> {
+    listed: &'a ListedRegisters,
+    bytes: &'a [u8],
+    at: usize,
+    row: Vec<u8>,
+    /// Where each part ends.
+    ends: Vec<usize>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(listed: &'a ListedRegisters, bytes: &'a [u8]) -> Self {
+        Self { listed, bytes, at: 0, row: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The next row: the number of the first part that may differ from that of the row before.
+    pub(super) fn next(&mut self) -> Option<usize> {
+        let (shared, suffix) = entry(self.bytes, &mut self.at)?;
+        self.enter(shared, suffix)
+    }
+
+    /// As [`Rows::next`], if the row comes after the one before, and shares as much with it as it can, or, at the
+    /// beginning of a block, nothing.
+    fn next_checked(&mut self, is_head: bool) -> Option<usize> {
+        let (shared, suffix) = entry(self.bytes, &mut self.at)?;
+        let is_next = match is_head {
+            true => shared == 0 && (self.row.as_slice() < suffix || self.ends.is_empty()),
+            // The first byte that is not shared differs, and is greater.
+            false => shared <= self.row.len() && self.row.get(shared) < suffix.first(),
+        };
+        if is_next { self.enter(shared, suffix) } else { None }
+    }
+
+    fn enter(&mut self, shared: usize, suffix: &[u8]) -> Option<usize> {
+        self.row.truncate(shared);
+        self.row.extend_from_slice(suffix);
+        let first = self.ends.iter().take_while(|&&end| end <= shared).count().min(self.listed.len());
+        self.ends.truncate(first);
+        let mut at = self.ends.last().copied().unwrap_or(0);
+        for listed in &self.listed[first..] {
+            skip_thread(listed, &self.row, &mut at)?;
+            self.ends.push(at);
+        }
+        self.ends.push(self.row.len());
+        Some(first)
+    }
+
+    /// A part of the row.
+    pub(super) fn part(&self, number: usize) -> &[u8] {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.row[begin..self.ends[number]]
+    }
+}
+
+/// Whether parts are what would be written for what they say. The same parts occur again and again.
+struct CanonicalParts<'a> {
+    listed: &'a ListedRegisters,
+    known: Vec<FxHashSet<Box<[u8]>>>,
+}
+
+impl<'a> CanonicalParts<'a> {
+    /// How many parts of each kind are remembered: memory must not grow with the number of states.
+    const MOST: usize = 1 << 14;
+
+    fn new(listed: &'a ListedRegisters) -> Self {
+        Self { listed, known: vec![FxHashSet::default(); listed.len() + 1] }
+    }
+
+    fn holds(&mut self, number: usize, part: &[u8]) -> bool {
+        let known = &mut self.known[number];
+        if known.contains(part) {
+            return true;
+        }
+        let is_canonical = match self.listed.get(number) {
+            Some(listed) => decode_thread(listed, part).is_some(),
+            None => decode_shared(part).is_some(),
+        };
+        if is_canonical {
+            if known.len() == Self::MOST {
+                known.clear();
+            }
+            known.insert(part.into());
+        }
+        is_canonical
+    }
+}
+
 /// How many bytes two rows have in common.
 fn common(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
@@ -190,124 +267,4 @@ fn entry<'a>(bytes: &'a [u8], at: &mut usize) -> Option<(usize, &'a [u8])> {
     let suffix = bytes.get(*at..at.checked_add(length)?)?;
     *at += length;
     Some((shared, suffix))
-}
-
-/// Writes a number, seven bits per byte, the lowest first; all bytes but the last have their highest bit set.
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn get(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let (mut number, mut shift) = (0, 0);
-    loop {
-        let byte = *bytes.get(*at)?;
-        *at += 1;
-        let bits = u64::from(byte & 0x7f);
-        if shift > 63 || (shift == 63 && bits > 1) {
-            return None;
-        }
-        number |= bits << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-        shift += 7;
-    }
-}
-
-/// Values of either sign: 0, -1, 1, -2, … become 0, 1, 2, 3, …
-fn put_value(bytes: &mut Vec<u8>, value: Value) {
-    put(bytes, ((value << 1) ^ (value >> 63)) as u64);
-}
-
-fn get_value(bytes: &[u8], at: &mut usize) -> Option<Value> {
-    let number = get(bytes, at)?;
-    Some((number >> 1) as i64 ^ -((number & 1) as i64))
-}
-
-/// The row of a state; `None` if it does not have these threads and locations, or does not record a listed register.
-fn encode(listed: &ListedRegisters, state: &AbstractState, to: &mut Vec<u8>) -> Option<()> {
-    let begin = to.len();
-    let encoded = (|| {
-        if state.threads.len() != listed.len() {
-            return None;
-        }
-        for (own, listed) in state.threads.iter().zip(listed) {
-            put(to, u64::from(own.location.0));
-            for register in listed.get(own.location.index())? {
-                put_value(to, *own.registers.get(register)?);
-            }
-            put_buffer(to, &own.buffer);
-        }
-        put(to, state.memory.len() as u64);
-        for (&address, &value) in &state.memory {
-            put_value(to, address);
-            put_value(to, value);
-        }
-        put(to, state.lock_holder.map_or(0, |holder| u64::from(holder.0) + 1));
-        Some(())
-    })();
-    if encoded.is_none() {
-        to.truncate(begin);
-    }
-    encoded
-}
-
-fn put_buffer(to: &mut Vec<u8>, buffer: &AbstractBuffer) {
-    put(to, buffer.queue.len() as u64);
-    for &(address, value) in &buffer.queue {
-        put_value(to, address);
-        put_value(to, value);
-    }
-    put(to, buffer.waiting.len() as u64);
-    for (&address, waiting) in &buffer.waiting {
-        put_value(to, address);
-        put_value(to, waiting.newest);
-        put(to, waiting.older.len() as u64);
-        for (&value, &count) in &waiting.older {
-            put_value(to, value);
-            put(to, count.map_or(0, |count| u64::from(count) + 1));
-        }
-    }
-}
-
-/// The state of a row.
-fn decode(listed: &ListedRegisters, row: &[u8]) -> Option<AbstractState> {
-    let mut at = 0;
-    let mut threads = Vec::with_capacity(listed.len());
-    for listed in listed {
-        let location = LocId(u32::try_from(get(row, &mut at)?).ok()?);
-        let mut registers = BTreeMap::new();
-        for &register in listed.get(location.index())? {
-            registers.insert(register, get_value(row, &mut at)?);
-        }
-        threads.push(AbstractThread { location, registers, buffer: get_buffer(row, &mut at)? });
-    }
-    let mut memory = BTreeMap::new();
-    for _ in 0..get(row, &mut at)? {
-        memory.insert(get_value(row, &mut at)?, get_value(row, &mut at)?);
-    }
-    let holder = get(row, &mut at)?.checked_sub(1).map(u32::try_from);
-    let lock_holder = holder.transpose().ok()?.map(ThreadId);
-    (at == row.len()).then_some(AbstractState { threads, memory, lock_holder })
-}
-
-fn get_buffer(row: &[u8], at: &mut usize) -> Option<AbstractBuffer> {
-    let mut buffer = AbstractBuffer::default();
-    for _ in 0..get(row, at)? {
-        buffer.queue.push((get_value(row, at)?, get_value(row, at)?));
-    }
-    for _ in 0..get(row, at)? {
-        let (address, newest) = (get_value(row, at)?, get_value(row, at)?);
-        let mut older = BTreeMap::new();
-        for _ in 0..get(row, at)? {
-            let (value, count) = (get_value(row, at)?, get(row, at)?.checked_sub(1));
-            older.insert(value, count.map(u32::try_from).transpose().ok()?);
-        }
-        buffer.waiting.insert(address, Waiting { newest, older });
-    }
-    Some(buffer)
 }

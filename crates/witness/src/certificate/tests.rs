@@ -6,6 +6,7 @@ use super::steps::Interpreter;
 use super::*;
 use crate::testing::*;
 
+mod collapsed;
 mod definition;
 mod false_proofs;
 mod naive;

@@ -43,7 +43,7 @@ fn looping() -> Vec<Program> {
     bodies.into_iter().map(|body| family::with_data(program(vec![body, partner()]))).collect()
 }
 
-fn sample() -> Vec<Program> {
+pub(super) fn sample() -> Vec<Program> {
     let chosen = family::programs().into_iter().step_by(4);
     chosen.chain(storing()).chain(looping()).collect()
 }
