@@ -12,11 +12,13 @@ macro_rules! index {
             ///
             /// # Panics
             /// If the list has more than `u32::MAX` items, which no program that fits memory has.
+            #[inline]
             pub fn new(index: usize) -> Self {
                 Self(u32::try_from(index).expect("more than u32::MAX items"))
             }
 
             /// The position in the list.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }

@@ -301,7 +301,9 @@ impl Body {
         assert!(known(entry) && failed.is_none_or(known), "entry and failed are locations of the body");
         assert!(edges.iter().all(|edge| known(edge.from) && known(edge.to)), "edges join locations of the body");
         sort_by_key(&mut edges, |edge| edge.from);
-        let first = (0..=count).map(|loc| edges.partition_point(|edge| edge.from.index() < loc) as u32).collect();
+        let mut first = vec![0; count + 1];
+        edges.iter().for_each(|edge| first[edge.from.index() + 1] += 1);
+        (0..count).for_each(|loc| first[loc + 1] += first[loc]);
         Self { registers, locations, entry, failed, frames: Vec::new(), edges, first }
     }
 
@@ -312,16 +314,19 @@ impl Body {
     }
 
     /// All edges, grouped by source location.
+    #[inline]
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
     /// One edge.
+    #[inline]
     pub fn edge(&self, edge: EdgeId) -> &Edge {
         &self.edges[edge.index()]
     }
 
     /// The edges out of a location, in order of the source text.
+    #[inline]
     pub fn edges_from(&self, loc: LocId) -> impl ExactSizeIterator<Item = (EdgeId, &Edge)> {
         let range = self.first[loc.index()]..self.first[loc.index() + 1];
         range.map(|edge| (EdgeId(edge), &self.edges[edge as usize]))
@@ -619,8 +624,30 @@ impl Program {
     }
 
     /// The body of a thread.
+    #[inline]
     pub fn body(&self, thread: ThreadId) -> &Body {
         &self.threads[thread.index()].body
+    }
+
+    /// The same program with every thread's body replaced.
+    #[must_use]
+    pub fn map_bodies(&self, mut change: impl FnMut(ThreadId, &Body) -> Body) -> Self {
+        let replaced = |(thread, id): (&Thread, ThreadId)| Thread {
+            name: thread.name.clone(),
+            family: thread.family.clone(),
+            body: change(id, &thread.body),
+            ..*thread
+        };
+        Self {
+            source: self.source.clone(),
+            constants: self.constants.clone(),
+            options: self.options.clone(),
+            shared: self.shared.clone(),
+            threads: self.threads.iter().zip(self.thread_ids()).map(replaced).collect(),
+            procedures: self.procedures.clone(),
+            properties: self.properties.clone(),
+            costs: self.costs.clone(),
+        }
     }
 
     /// Every thread.

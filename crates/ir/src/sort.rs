@@ -13,6 +13,9 @@ pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
 
 /// Sorts a list; elements that compare as equal stay in their order.
 pub fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    if list.is_sorted_by(|one, next| compare(one, next).is_le()) {
+        return;
+    }
     for (one, other) in exchanges(list.len(), &|one, other| compare(&list[one], &list[other])) {
         list.swap(one, other);
     }

@@ -142,7 +142,7 @@ fn run_dynamically(
     model: Model,
     session: &Session,
 ) -> Outcome {
-    with_state_size!(machine.layout.words, from 8, N => match model {
+    with_state_size!(machine.layout.words, from 16, N => match model {
         Model::Sc => ByAgent::<Sc, N>::new(machine, sets, reductions).search(session),
         Model::Tso => ByAgent::<Tso, N>::new(machine, sets, reductions).search(session),
     })

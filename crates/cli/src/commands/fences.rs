@@ -1,12 +1,11 @@
 //! `weir fences`: the cheapest fences that make a program robust.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use weir::fences::text::{Chosen, Existing, Sites};
+use weir::fences::text::{Existing, Sites};
 use weir::fences::{
-    Aim, Fences, Need, Options, Reason, Recheck, Report, feasible_attacks, fences, fences_for_every_number, needs,
-    safe_goals,
+    Aim, Fences, Need, Options, Recheck, Report, feasible_attacks, fences, fences_for_every_number, needs,
+    needs_of_robust, safe_goals,
 };
 use weir::parameterized::is_parameterized;
 use weir::{Failure, Limit, Session};
@@ -68,8 +67,11 @@ fn one(task: &Task<'_>, options: &FencesOptions, console: &mut Console) -> Resul
         let search = FenceSearch { options, program, sites: &sites, existing: existing.as_ref() };
         let found = search.found(session)?;
         let is_answer_only = (options.write || console.is_quiet()) && !task.is_json();
-        let needs =
-            if is_answer_only || is_parameterized || options.remove { Vec::new() } else { search.needs(session)? };
+        let needs = if is_answer_only || is_parameterized || options.remove {
+            Vec::new()
+        } else {
+            search.needs(&found, session)?
+        };
         let census = options.stats.then(|| search.census(session)).transpose()?.flatten();
         Ok((found, needs, census))
     })?;
@@ -187,11 +189,15 @@ impl FenceSearch<'_> {
                 Err(refusal) => (Err(refusal), None),
             }
         } else {
-            (Error::unless_refused(fences(program, &places, &self.engine(), session))?, None)
+            let found = match self.existing {
+                Some(_) => fences(program, &places, &self.engine(), session),
+                None => self.sites.cheapest(self.program, &self.engine(), session),
+            };
+            (Error::unless_refused(found)?, None)
         };
         let (repairs, unchecked) = match &report {
-            Ok(Report { fences: Fences::Cheapest(sets), reasons, .. }) => self.checked(sets, reasons, session)?,
-            _ => (Vec::new(), None),
+            Ok(report) => self.checked(report, session)?,
+            Err(_) => (Vec::new(), None),
         };
         Ok(Found { report, repairs, unchecked, instance })
     }
@@ -207,16 +213,13 @@ impl FenceSearch<'_> {
     }
 
     /// The sets with their texts, each checked again.
-    fn checked(
-        &self,
-        sets: &[Chosen],
-        reasons: &[BTreeMap<usize, Reason>],
-        session: &Session,
-    ) -> Result<(Vec<Repair>, Option<Limit>), Error> {
+    fn checked(&self, report: &Report, session: &Session) -> Result<(Vec<Repair>, Option<Limit>), Error> {
         let (mut repairs, mut unchecked) = (Vec::new(), None);
-        for (chosen, reasons) in sets.iter().zip(reasons) {
+        let Fences::Cheapest(sets) = &report.fences else { return Ok((repairs, unchecked)) };
+        for (chosen, reasons) in sets.iter().zip(&report.reasons) {
             let fenced = match self.existing {
                 Some(existing) => existing.write(chosen, &self.engine(), session),
+                None if chosen.is_empty() && report.is_as_read => Ok(self.sites.unchanged(self.program)),
                 None => self.sites.write(self.program, chosen, &self.engine(), session),
             };
             let fenced = fenced.map_err(|failure| Error::of(&self.sites.program, failure))?;
@@ -240,7 +243,7 @@ impl FenceSearch<'_> {
     }
 
     /// How many fences other aims take.
-    fn needs(&self, session: &Session) -> Result<Vec<NeedCount>, Error> {
+    fn needs(&self, found: &Found, session: &Session) -> Result<Vec<NeedCount>, Error> {
         let count = |need: Need| {
             let copies = match &need.fences {
                 Fences::Cheapest(sets) => sets.first().map_or(0, |set| copies(self.sites, set)),
@@ -248,7 +251,18 @@ impl FenceSearch<'_> {
             };
             NeedCount { aim: need.aim, copies, cost: need.cost, fences: need.fences }
         };
-        match needs(&self.sites.program, &self.sites.places(), &self.engine(), session) {
+        let is_robust = |report: &Report| {
+            let is_empty = |sets: &[weir::fences::text::Chosen]| sets.first().is_some_and(|set| set.is_empty());
+            self.options.aim == Aim::Robust && matches!(&report.fences, Fences::Cheapest(sets) if is_empty(sets))
+        };
+        let of_robust = match found.report.as_ref().is_ok_and(is_robust) {
+            true => needs_of_robust(self.program, session),
+            false => Ok(None),
+        };
+        let needs = of_robust
+            .transpose()
+            .unwrap_or_else(|| needs(&self.sites.program, &self.sites.places(), &self.engine(), session));
+        match needs {
             Ok(needs) => Ok(needs.into_iter().map(count).collect()),
             Err(failure) => Err(Error::of(&self.sites.program, failure)),
         }

@@ -2,10 +2,33 @@
 
 mod granted;
 
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
 pub(crate) use granted::default_limit;
 
-/// Resident bytes now, where the system tells.
+/// An answer of the system serves this long: asking it takes longer than a step of a small search, and in this time no
+/// more than some megabytes can be touched.
+const MOMENT: Duration = Duration::from_micros(250);
+
+/// When the system was last asked, and what it said.
+static LAST: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
+
+/// Resident bytes now, or a moment ago, where the system tells.
 pub(crate) fn resident() -> Option<u64> {
+    // While another thread asks, this one does, too.
+    let Ok(mut last) = LAST.try_lock() else { return measured() };
+    match *last {
+        Some((when, bytes)) if when.elapsed() < MOMENT => Some(bytes),
+        _ => {
+            let bytes = measured()?;
+            *last = Some((Instant::now(), bytes));
+            Some(bytes)
+        }
+    }
+}
+
+fn measured() -> Option<u64> {
     memory_stats::memory_stats().map(|stats| stats.physical_mem as u64)
 }
 

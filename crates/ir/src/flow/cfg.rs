@@ -5,7 +5,6 @@
 
 use crate::ids::{EdgeId, LocId};
 use crate::program::{Body, Edge, Instruction};
-use crate::sort::sort_by_key;
 
 /// The control-flow graph of one body.
 #[derive(Clone, Debug)]
@@ -21,10 +20,12 @@ impl Cfg {
     /// The graph of a body.
     pub fn of(body: &Body) -> Self {
         let count = body.locations.len();
-        let arcs = || body.edges().iter().enumerate().flat_map(|(id, edge)| arcs_of(body, EdgeId::new(id), edge));
-        let successors = Lists::new(count, arcs().map(|(_, from, to)| (from, to)));
-        let edges_into = Lists::new(count, arcs().map(|(edge, _, to)| (to, edge)));
-        let predecessors = Lists::new(count, arcs().map(|(_, from, to)| (to, from)));
+        let edges = (0..).map(EdgeId).zip(body.edges());
+        let arcs = edges.flat_map(|(id, edge)| targets(body, edge).map(move |to| (id, edge.from, to)));
+        let arcs: Vec<(EdgeId, LocId, LocId)> = arcs.collect();
+        let successors = Lists::new(count, &arcs, |&(_, from, to)| (from, to));
+        let edges_into = Lists::new(count, &arcs, |&(edge, _, to)| (to, edge));
+        let predecessors = Lists::new(count, &arcs, |&(_, from, to)| (to, from));
         let order = reverse_postorder(&successors, body.entry, count);
         let mut position = vec![None; count];
         for (at, loc) in (0..).zip(&order) {
@@ -70,11 +71,6 @@ pub fn targets(body: &Body, edge: &Edge) -> impl Iterator<Item = LocId> + use<> 
     std::iter::once(edge.to).chain(body.failed.filter(|_| fails))
 }
 
-fn arcs_of(body: &Body, id: EdgeId, edge: &Edge) -> impl Iterator<Item = (EdgeId, LocId, LocId)> + use<> {
-    let from = edge.from;
-    targets(body, edge).map(move |to| (id, from, to))
-}
-
 /// Depth-first with an explicit stack; successors are visited last to first, so that the result follows
 /// the order of the source text where it can.
 fn reverse_postorder(successors: &Lists<LocId>, entry: LocId, count: usize) -> Vec<LocId> {
@@ -105,12 +101,20 @@ struct Lists<T> {
     first: Vec<u32>,
 }
 
-impl<T> Lists<T> {
-    fn new(count: usize, pairs: impl Iterator<Item = (LocId, T)>) -> Self {
-        let mut pairs: Vec<(LocId, T)> = pairs.collect();
-        sort_by_key(&mut pairs, |&(loc, _)| loc);
-        let first = (0..=count).map(|loc| pairs.partition_point(|(at, _)| at.index() < loc) as u32).collect();
-        Self { items: pairs.into_iter().map(|(_, item)| item).collect(), first }
+impl<T: Copy> Lists<T> {
+    /// Lists of what belongs to each location, in the order given.
+    fn new<A>(count: usize, all: &[A], belongs: impl Fn(&A) -> (LocId, T)) -> Self {
+        let mut first = vec![0; count + 1];
+        all.iter().for_each(|one| first[belongs(one).0.index() + 1] += 1);
+        (0..count).for_each(|loc| first[loc + 1] += first[loc]);
+        let mut free = first.clone();
+        let mut items: Vec<T> = all.iter().map(|one| belongs(one).1).collect();
+        for (loc, item) in all.iter().map(belongs) {
+            let place = &mut free[loc.index()];
+            items[*place as usize] = item;
+            *place += 1;
+        }
+        Self { items, first }
     }
 
     fn of(&self, loc: LocId) -> &[T] {

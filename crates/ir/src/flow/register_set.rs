@@ -2,10 +2,11 @@
 
 use crate::ids::RegId;
 
-/// A set of registers.
+/// A set of registers. Most bodies have few: sets of the first 64 need no memory of their own.
 #[derive(Clone, Default, Debug)]
 pub struct RegisterSet {
-    words: Vec<u64>,
+    first: u64,
+    rest: Vec<u64>,
 }
 
 impl RegisterSet {
@@ -19,27 +20,41 @@ impl RegisterSet {
         (0..count).map(RegId::new).collect()
     }
 
+    /// The word at a position, if there is room for it.
+    fn word_mut(&mut self, at: usize) -> Option<&mut u64> {
+        match at.checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(at) => self.rest.get_mut(at),
+        }
+    }
+
+    fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        std::iter::once(self.first).chain(self.rest.iter().copied())
+    }
+
     /// Whether the register is in the set.
     pub fn contains(&self, register: RegId) -> bool {
-        let (word, bit) = place(register);
-        self.words.get(word).is_some_and(|word| word & bit != 0)
+        let (at, bit) = place(register);
+        let word = if at == 0 { self.first } else { self.rest.get(at - 1).copied().unwrap_or(0) };
+        word & bit != 0
     }
 
     /// Adds a register; whether it was not there yet.
     pub fn insert(&mut self, register: RegId) -> bool {
-        let (word, bit) = place(register);
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        let (at, bit) = place(register);
+        if at > self.rest.len() {
+            self.rest.resize(at, 0);
         }
-        let is_new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
+        let word = if at == 0 { &mut self.first } else { &mut self.rest[at - 1] };
+        let is_new = *word & bit == 0;
+        *word |= bit;
         is_new
     }
 
     /// Takes a register out; whether it was there.
     pub fn remove(&mut self, register: RegId) -> bool {
-        let (word, bit) = place(register);
-        let Some(word) = self.words.get_mut(word) else { return false };
+        let (at, bit) = place(register);
+        let Some(word) = self.word_mut(at) else { return false };
         let was_there = *word & bit != 0;
         *word &= !bit;
         was_there
@@ -47,11 +62,12 @@ impl RegisterSet {
 
     /// Adds all of `other`; whether that changed anything.
     pub fn union_with(&mut self, other: &Self) -> bool {
-        if self.words.len() < other.words.len() {
-            self.words.resize(other.words.len(), 0);
+        if self.rest.len() < other.rest.len() {
+            self.rest.resize(other.rest.len(), 0);
         }
-        let mut changed = false;
-        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
+        let mut changed = other.first & !self.first != 0;
+        self.first |= other.first;
+        for (mine, theirs) in self.rest.iter_mut().zip(&other.rest) {
             changed |= theirs & !*mine != 0;
             *mine |= theirs;
         }
@@ -60,12 +76,12 @@ impl RegisterSet {
 
     /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&word| word == 0)
+        self.words().all(|word| word == 0)
     }
 
     /// How many registers it holds.
     pub fn len(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        self.words().map(|word| word.count_ones() as usize).sum()
     }
 
     /// The registers, ascending.
@@ -73,8 +89,8 @@ impl RegisterSet {
         let bits = |word: u64| {
             std::iter::successors(Some(word), |rest| Some(rest & (rest - 1))).take(word.count_ones() as usize)
         };
-        let words = self.words.iter().enumerate();
-        words.flat_map(move |(at, &word)| {
+        let words = self.words().enumerate();
+        words.flat_map(move |(at, word)| {
             bits(word).map(move |rest| RegId::new(at * 64 + rest.trailing_zeros() as usize))
         })
     }
@@ -88,9 +104,10 @@ fn place(register: RegId) -> (usize, u64) {
 /// Sets are equal if they hold the same registers, however much room they take.
 impl PartialEq for RegisterSet {
     fn eq(&self, other: &Self) -> bool {
-        let common = self.words.len().min(other.words.len());
-        let rest = self.words[common..].iter().chain(&other.words[common..]);
-        self.words[..common] == other.words[..common] && rest.into_iter().all(|&word| word == 0)
+        let common = self.rest.len().min(other.rest.len());
+        let rest = self.rest[common..].iter().chain(&other.rest[common..]);
+        let are_same = self.first == other.first && self.rest[..common] == other.rest[..common];
+        are_same && rest.into_iter().all(|&word| word == 0)
     }
 }
 

@@ -7,9 +7,9 @@
 //! it waits. An analysis that treats one as the other has to justify that this does not change its answer.
 
 use super::regions::spins;
-use super::{Cfg, leavable_regions, live_registers, observed_registers, strongly_connected_components, targets};
+use super::{Cfg, for_each_component, leavable_regions, live_registers, observed_registers, targets};
 use crate::ids::{LocId, RegId, ThreadId};
-use crate::program::{Body, Instruction, Program};
+use crate::program::{Body, Edge, Instruction, Program};
 use crate::sort::sort_by_key;
 use crate::span::Span;
 
@@ -38,13 +38,14 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
     let mut found = Vec::new();
     for thread in program.thread_ids() {
         let body = program.body(thread);
+        let loops = loading_loops(body);
+        if loops.is_empty() {
+            continue;
+        }
         let cfg = Cfg::of(body);
         let live = live_registers(body, &observed_registers(program, thread));
-        let successors: Vec<Vec<usize>> = body.location_ids().map(|loc| next_locations(body, loc)).collect();
         let mut of_thread = Vec::new();
-        for component in strongly_connected_components(&successors) {
-            let mut locations: Vec<LocId> = component.into_iter().map(LocId::new).collect();
-            locations.sort_unstable();
+        for locations in loops {
             let is_inside = |loc: &LocId| locations.binary_search(loc).is_ok();
             let is_entered =
                 |loc: &LocId| *loc == body.entry || cfg.predecessors(*loc).iter().any(|before| !is_inside(before));
@@ -61,11 +62,29 @@ pub fn waiting_loops(program: &Program) -> Vec<WaitingLoop> {
     found
 }
 
+/// The strongly connected components in which something is loaded, each with its locations in ascending order.
+fn loading_loops(body: &Body) -> Vec<Vec<LocId>> {
+    let loads = |edge: &Edge| edge.instruction.is_load();
+    if !body.edges().iter().any(loads) {
+        return Vec::new();
+    }
+    let successors: Vec<Vec<usize>> = body.location_ids().map(|loc| next_locations(body, loc)).collect();
+    let mut loops = Vec::new();
+    for_each_component(&successors[..], |component| {
+        let is_inside = |loc: LocId| component.binary_search(&loc.index()).is_ok();
+        let mut leaving = component.iter().flat_map(|&loc| body.edges_from(LocId::new(loc)));
+        if leaving.any(|(_, edge)| loads(edge) && is_inside(edge.to)) {
+            loops.push(component.iter().copied().map(LocId::new).collect());
+        }
+    });
+    loops
+}
+
 fn next_locations(body: &Body, loc: LocId) -> Vec<usize> {
     body.edges_from(loc).flat_map(|(_, edge)| targets(body, edge)).map(LocId::index).collect()
 }
 
-/// Whether what happens within these locations is only loads and tests, and nothing of it is remembered from one
+/// Whether all that happens within these locations is loads and tests, and nothing of it is remembered from one
 /// iteration to the next.
 fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(RegId) -> bool) -> bool {
     let is_inside = |loc: LocId| locations.binary_search(&loc).is_ok();
@@ -75,7 +94,7 @@ fn only_waits(body: &Body, locations: &[LocId], lives_on: impl Fn(RegId) -> bool
         Instruction::Skip | Instruction::Assume(_) => true,
         load => load.is_load() && load.defines().all(|register| !lives_on(register)),
     };
-    inner().any(|edge| edge.instruction.is_load()) && inner().all(|edge| waits(&edge.instruction))
+    inner().all(|edge| waits(&edge.instruction))
 }
 
 /// The places at which threads wait for others, by thread and in order of the text: every `await`, and every loop with
@@ -88,13 +107,16 @@ pub fn waits(program: &Program) -> Vec<(ThreadId, Span)> {
             program.body(thread).edges().iter().filter(|edge| matches!(edge.instruction, Instruction::Await { .. }));
         found.extend(awaits.map(|edge| (thread, edge.span)));
     }
+    let reads = |one: &Instruction| one.is_load() || matches!(one, Instruction::ReadModifyWrite { .. });
+    if !program.threads.iter().flat_map(|thread| thread.body.edges()).any(|edge| reads(&edge.instruction)) {
+        return found;
+    }
     for region in leavable_regions(program).into_iter().filter(|region| region.is_loop) {
         let body = program.body(region.thread);
         let inner = || {
             let edges = region.locations.iter().flat_map(|&loc| body.edges_from(loc).map(|(_, edge)| edge));
             edges.filter(|edge| region.contains(edge.to)).map(|edge| &edge.instruction)
         };
-        let reads = |one: &Instruction| one.is_load() || matches!(one, Instruction::ReadModifyWrite { .. });
         if inner().any(reads) && inner().all(spins) {
             let first = body.edges_from(region.entry).next();
             found.extend(first.map(|(_, edge)| (region.thread, edge.span)));

@@ -6,6 +6,7 @@ use crate::flow::{Cfg, RegisterSet, Worklist, live_registers, targets};
 use crate::ids::{EdgeId, RegId};
 use crate::program::{Body, Instruction, Register};
 use crate::span::Span;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// How many registers of one body are reported as read before they are set; more would help nobody.
@@ -19,7 +20,8 @@ pub(super) fn read_before_set(units: &[Unit]) -> Vec<Diagnostic> {
 
 fn read_before_set_in(unit: &Unit) -> Vec<Diagnostic> {
     let body = possible_body(unit);
-    let liveness = live_registers(&body, &RegisterSet::new());
+    let body = &*body;
+    let liveness = live_registers(body, &RegisterSet::new());
     if !liveness.is_precise() {
         return Vec::new();
     }
@@ -29,7 +31,7 @@ fn read_before_set_in(unit: &Unit) -> Vec<Diagnostic> {
     let set = set_registers(unit);
     let mut found = Vec::new();
     for batch in suspects.chunks(64) {
-        for (&id, span) in batch.iter().zip(first_reads(&body, batch)) {
+        for (&id, span) in batch.iter().zip(first_reads(body, batch)) {
             found.extend(span.map(|span| unset_read(&body.registers[id.index()], span, set.contains(id))));
         }
     }
@@ -37,11 +39,14 @@ fn read_before_set_in(unit: &Unit) -> Vec<Diagnostic> {
 }
 
 /// The body without the edges that no run takes.
-fn possible_body(unit: &Unit) -> Body {
+fn possible_body<'p>(unit: &Unit<'p>) -> Cow<'p, Body> {
     let body = unit.body;
-    let edges = body.edges().iter().enumerate().filter(|(at, _)| unit.ranges.can_take(EdgeId::new(*at)));
-    let edges = edges.map(|(_, edge)| edge.clone()).collect();
-    Body::new(body.registers.clone(), body.locations.clone(), body.entry, body.failed, edges)
+    let possible = || (0..).map(EdgeId).zip(body.edges()).filter(|(edge, _)| unit.ranges.can_take(*edge));
+    if possible().count() == body.edges().len() {
+        return Cow::Borrowed(body);
+    }
+    let edges = possible().map(|(_, edge)| edge.clone()).collect();
+    Cow::Owned(Body::new(body.registers.clone(), body.locations.clone(), body.entry, body.failed, edges))
 }
 
 /// For each of at most 64 registers, the first place in the source that may read it before it is set.

@@ -28,7 +28,9 @@ impl Place {
 /// The edges of all bodies, by statement.
 pub(super) struct Statements {
     /// In order of the source.
-    groups: Vec<(Span, Vec<Place>)>,
+    places: Vec<Place>,
+    /// The statements in this order, and where their places end.
+    groups: Vec<(Span, usize)>,
     /// For each body, the statement of each edge.
     group_of: Vec<Vec<usize>>,
 }
@@ -42,18 +44,21 @@ impl Statements {
         sort_by_key(&mut places, |&(span, place)| (span, place.unit, place.edge));
         let mut group_of: Vec<Vec<usize>> = units.iter().map(|unit| vec![0; unit.body.edges().len()]).collect();
         let mut groups = Vec::new();
+        let mut end = 0;
         for chunk in places.chunk_by(|(a, _), (b, _)| a == b) {
             for (_, place) in chunk {
                 group_of[place.unit][place.edge.index()] = groups.len();
             }
-            groups.push((chunk[0].0, chunk.iter().map(|&(_, place)| place).collect()));
+            end += chunk.len();
+            groups.push((chunk[0].0, end));
         }
-        Self { groups, group_of }
+        Self { places: places.into_iter().map(|(_, place)| place).collect(), groups, group_of }
     }
 
     /// Every statement, in order of the source.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Span, &[Place])> {
-        self.groups.iter().map(|(span, places)| (*span, &places[..]))
+        let mut start = 0;
+        self.groups.iter().map(move |&(span, end)| (span, &self.places[std::mem::replace(&mut start, end)..end]))
     }
 
     /// Which statement an edge belongs to, by its place in [`Statements::iter`].

@@ -81,6 +81,9 @@ pub(super) fn array_bounds(program: &Program, units: &[Unit], statements: &State
     let arrays = program.shared.iter().filter(|shared| shared.is_array && !shared.initial.is_empty());
     let arrays: BTreeMap<Address, &Shared> = arrays.map(|shared| (shared.address, shared)).gather();
     let mut found = Vec::new();
+    if arrays.is_empty() {
+        return found;
+    }
     for (span, places) in statements.iter() {
         let source = program.source.slice(span);
         let accesses = places.iter().flat_map(|&place| indexed(place, units, &arrays));

@@ -9,5 +9,5 @@ mod tokens;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use descent::{Descent, Failed, Parse, too_deep, unexpected};
-pub(crate) use token::{Spanned, Token, TokenKind, found, name_too_long, shown, token_kinds};
+pub(crate) use token::{Index, Spanned, Token, TokenKind, found, name_too_long, shown, token_kinds};
 pub(crate) use tokens::{Lexical, is_in_word, split};

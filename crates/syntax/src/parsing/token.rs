@@ -42,6 +42,41 @@ impl<K: TokenKind> Token for Spanned<K> {
     }
 }
 
+/// Finds a text among some by its first byte: most words are names, and begin as few texts do.
+pub(crate) struct Index<const N: usize> {
+    /// For each byte the last text that begins with it, counted from 1; 0 if none does.
+    last: [u8; 128],
+    /// For each text the one before it that begins with the same byte.
+    before: [u8; N],
+}
+
+impl<const N: usize> Index<N> {
+    pub(crate) const fn of(texts: &[&str]) -> Self {
+        assert!(N <= 255, "positions take a byte");
+        let mut index = Self { last: [0; 128], before: [0; N] };
+        let mut at = 0;
+        while at < N {
+            let first = texts[at].as_bytes()[0] as usize;
+            index.before[at] = index.last[first];
+            at += 1;
+            index.last[first] = at as u8;
+        }
+        index
+    }
+
+    pub(crate) fn find(&self, texts: &[&str], text: &str) -> Option<usize> {
+        let first = *text.as_bytes().first()?;
+        let mut at = *self.last.get(usize::from(first))?;
+        loop {
+            let candidate = usize::from(at).checked_sub(1)?;
+            if texts[candidate] == text {
+                return Some(candidate);
+            }
+            at = self.before[candidate];
+        }
+    }
+}
+
 /// Declares the kinds of tokens of a language: those with a fixed text by that text, all others by how messages refer to
 /// them. The kind `Eof` follows the last token.
 macro_rules! token_kinds {
@@ -60,14 +95,11 @@ macro_rules! token_kinds {
             Eof,
         }
 
-        /// The texts of all kinds that have just one.
-        #[cfg(test)]
-        #[allow(dead_code)]
+        /// The texts of all kinds that have just one, in the order of [`FIXED`]($kind::FIXED).
         const TEXTS: &[&str] = &[$($text),*];
 
         impl $kind {
             /// All kinds that have just one text.
-            #[allow(dead_code)] // Not every language makes suggestions.
             $visibility const FIXED: &'static [Self] = &[$(Self::$name),*];
 
             /// The text, for kinds that have just one.
@@ -80,10 +112,8 @@ macro_rules! token_kinds {
 
             /// The kind that has this text, and no other.
             fn with_text(text: &str) -> Option<Self> {
-                match text {
-                    $($text => Some(Self::$name),)*
-                    _ => None,
-                }
+                static INDEX: $crate::parsing::Index<{ TEXTS.len() }> = $crate::parsing::Index::of(TEXTS);
+                INDEX.find(TEXTS, text).map(|at| Self::FIXED[at])
             }
 
             /// Whether it is a keyword: no token of this kind can be a name.

@@ -157,7 +157,7 @@ fn may_ask(program: &Program, member: Member, goal: Goal) -> bool {
 
 /// Whether a robust program reaches the goal exactly if it does without store buffers. Robustness is about what is
 /// reached, and not about what can no longer happen.
-pub(super) fn follows_from_robustness(program: &Program, goal: Goal) -> bool {
+pub(crate) fn follows_from_robustness(program: &Program, goal: Goal) -> bool {
     !goal.is_liveness(program) && !is_deadlock(program, goal)
 }
 

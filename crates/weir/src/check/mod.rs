@@ -26,6 +26,7 @@ use crate::semantics::refuse;
 use crate::session::Session;
 use crate::translate::slice::{Growth, Slicer};
 use crate::verdict::{Failure, Limit, Verdict};
+pub(crate) use member::follows_from_robustness;
 use portfolio::Group;
 pub(crate) use property::worst;
 pub use property::{Judgement, PropertyReport, Vacuity, Violation};
@@ -138,7 +139,8 @@ pub struct Attempt {
     pub member: Member,
     /// How it ended.
     pub end: End,
-    /// Statistics of its searches; none if it was [overtaken](End::Overtaken), since these would depend on the machine.
+    /// Statistics of its searches, but for one in which it was [overtaken](End::Overtaken): what that did depends on the
+    /// machine.
     pub statistics: Statistics,
 }
 

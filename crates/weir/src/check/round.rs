@@ -214,7 +214,7 @@ impl Collected {
                     } else {
                         (attempted.end.clone(), attempted.statistics)
                     };
-                    self.attempts.push(Attempt { round: number, member: ran.member, end, statistics });
+                    self.note(Attempt { round: number, member: ran.member, end, statistics });
                 }
                 if is_answer {
                     self.won = if has_won { Some(self.conclusive.len()) } else { self.won };
@@ -223,6 +223,14 @@ impl Collected {
             }
         }
         Ok(())
+    }
+
+    /// A member that was asked before, about few states, has made one attempt in all.
+    fn note(&mut self, mut attempt: Attempt) {
+        if let Some(before) = self.attempts.iter().position(|before| before.member == attempt.member) {
+            attempt.statistics.add(&self.attempts.remove(before).statistics);
+        }
+        self.attempts.push(attempt);
     }
 
     /// How many states the searches stored.

@@ -37,7 +37,7 @@ use crate::session::Session;
 use crate::verdict::{Failure, Limit};
 pub use costs::{FrequencyCosts, LoopCosts, unit_cost};
 pub use every_number::fences_for_every_number;
-pub use needs::{Need, needs};
+pub use needs::{Need, needs, needs_of_robust};
 pub use places::{AtLocation, at_locations};
 pub use proof::{FencesProof, certify_fences};
 pub use reasons::{Access, Reason};
@@ -144,6 +144,9 @@ pub struct Report {
     /// Runs of the program without further fences, under TSO, and what each shows. None of them may be possible with
     /// fences that are enough, and no cheaper set stops them all.
     pub demands: Vec<(Run, Goal)>,
+    /// Whether the program without further fences was searched as it was read, without a step for each place: to check
+    /// that it needs no fences would be to do the same again.
+    pub is_as_read: bool,
     /// Number of searches made.
     pub searches: u32,
     /// Their statistics: sums, and the maxima of depth and bytes.
@@ -155,7 +158,8 @@ impl Report {
     fn new(fences: Fences, attacks: Attacks) -> Self {
         let (seen_feasible, statistics) = (BTreeSet::new(), Statistics::default());
         let (reasons, demands) = (Vec::new(), Vec::new());
-        Self { fences, cost: 0, attacks, seen_feasible, reasons, demands, searches: 0, statistics }
+        let (is_as_read, searches) = (false, 0);
+        Self { fences, cost: 0, attacks, seen_feasible, reasons, demands, is_as_read, searches, statistics }
     }
 }
 

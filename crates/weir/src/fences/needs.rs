@@ -1,11 +1,15 @@
 //! How many fences other aims take: robustness, and just the properties.
 
+use std::collections::BTreeSet;
+
 use weir_ir::Program;
+use weir_witness::Model;
 
 use super::{Aim, Fences, Options, Place, fences, safe_goals};
 use crate::bounds::Bound;
+use crate::check::{self, Violation, check, follows_from_robustness};
 use crate::session::Session;
-use crate::verdict::Failure;
+use crate::verdict::{Failure, Verdict};
 
 /// The fences that an aim takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,4 +43,29 @@ pub fn needs(program: &Program, places: &[Place], asked: &Options, session: &Ses
         }
     }
     Ok(needs)
+}
+
+/// The same for a program that is robust as it is: what its properties take shows without store buffers. None if they
+/// are not only about what is reached.
+///
+/// # Errors
+/// As [`needs`].
+pub fn needs_of_robust(program: &Program, session: &Session) -> Result<Option<Vec<Need>>, Failure> {
+    let Ok(goals) = safe_goals(program) else { return Ok(Some(Vec::new())) };
+    if !goals.iter().all(|&goal| follows_from_robustness(program, goal)) {
+        return Ok(None);
+    }
+    let options = check::Options { model: Model::Sc, goals, first_failure_only: true };
+    let session = session.part(Some(session.bound(Bound::FencesAsideStates)));
+    let fences = match check(program, &options, &session) {
+        Ok(report) => match report.verdict {
+            Verdict::Holds => Fences::Cheapest(vec![BTreeSet::new()]),
+            Verdict::Violated(Violation::Run(found)) => Fences::NotByFences(found.goal()),
+            Verdict::Violated(Violation::NotMet(_)) => return Err(Failure::Bug("`exists` is no aim of fences".into())),
+            Verdict::Unknown(limit) => Fences::Stopped(limit),
+        },
+        Err(Failure::Refused(_) | Failure::TooLarge(_) | Failure::Stopped(_)) => return Ok(Some(Vec::new())),
+        Err(failure) => return Err(failure),
+    };
+    Ok(Some(vec![Need { aim: Aim::Safe, fences, cost: 0 }]))
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use weir_ir::sort::sort_by;
-use weir_ir::{Gather, Program, ThreadId};
+use weir_ir::{Body, EdgeId, Program};
 
 use super::{LoopCosts, Place};
 use crate::robust::ThreadEdge;
@@ -48,33 +48,55 @@ fn ranks(numbers: &[f64], slack: f64) -> Vec<u64> {
 
 /// How often a walk through each thread takes each step, if it takes all steps of a location equally often.
 fn visits(program: &Program) -> BTreeMap<ThreadEdge, f64> {
-    program.running_threads().flat_map(|thread| visits_of(program, thread)).gather()
+    let mut known: BTreeMap<Shape, Vec<f64>> = BTreeMap::new();
+    let mut visits = BTreeMap::new();
+    for thread in program.running_threads() {
+        let times = known.entry(Shape::of(program.body(thread))).or_insert_with_key(Shape::visits);
+        let numbered = (0..).map(EdgeId).zip(times.iter());
+        visits.extend(numbered.map(|(edge, &times)| ((thread, edge), times)));
+    }
+    visits
 }
 
-fn visits_of(program: &Program, thread: ThreadId) -> Vec<(ThreadEdge, f64)> {
-    let body = program.body(thread);
-    let mut times = vec![0.0; body.edges().len()];
-    let mut here = vec![0.0; body.locations.len()];
-    here[body.entry.index()] = 1.0;
-    for _ in 0..STEPS.min(MOST_MOVES / times.len().max(1)) {
-        let mut next = vec![0.0; here.len()];
-        for (from, share) in body.location_ids().zip(&here).filter(|(_, share)| **share > 0.0) {
-            let each = share / body.edges_from(from).len().max(1) as f64;
-            for (id, edge) in body.edges_from(from) {
-                times[id.index()] += each;
-                next[edge.to.index()] += each;
-            }
-        }
-        here = next;
+/// What a walk depends on: the same for all copies of a thread.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    locations: usize,
+    entry: usize,
+    /// For each edge where it starts and where it leads, those of one location together.
+    edges: Vec<(usize, usize)>,
+}
+
+impl Shape {
+    fn of(body: &Body) -> Self {
+        let edges = body.edges().iter().map(|edge| (edge.from.index(), edge.to.index())).collect();
+        Self { locations: body.locations.len(), entry: body.entry.index(), edges }
     }
-    let numbered = (0..).map(weir_ir::EdgeId).zip(times);
-    numbered.map(|(edge, times)| ((thread, edge), times)).collect()
+
+    /// How often a walk takes each edge.
+    fn visits(&self) -> Vec<f64> {
+        let mut leaving = vec![0.0; self.locations];
+        self.edges.iter().for_each(|&(from, _)| leaving[from] += 1.0);
+        let mut times = vec![0.0; self.edges.len()];
+        let (mut here, mut next) = (vec![0.0; self.locations], vec![0.0; self.locations]);
+        here[self.entry] = 1.0;
+        for _ in 0..STEPS.min(MOST_MOVES / times.len().max(1)) {
+            for (&(from, to), times) in self.edges.iter().zip(&mut times) {
+                let each = here[from] / leaving[from];
+                *times += each;
+                next[to] += each;
+            }
+            std::mem::swap(&mut here, &mut next);
+            next.fill(0.0);
+        }
+        times
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_ir::EdgeId;
+    use weir_ir::ThreadId;
     use weir_testkit::blocks::{Block, thread};
     use weir_testkit::sketch::{cell, program, store};
 

@@ -63,8 +63,7 @@ impl<'a> Solver<'a> {
         report: &'a mut Report,
     ) -> Self {
         let costs: Vec<u64> = places.iter().map(|place| place.cost.max(1)).collect();
-        let preferences = preference::preferences(program, places);
-        let hitting_sets = HittingSets { costs, preferences, ..HittingSets::default() };
+        let hitting_sets = HittingSets { costs, ..HittingSets::default() };
         let open = report.attacks.open.iter().copied().gather();
         Self { program, checker, places, options, session, open, hitting_sets, origins: Vec::new(), report }
     }
@@ -208,6 +207,9 @@ impl<'a> Solver<'a> {
         let core: Choice = (0..self.places.len()).filter(|&place| helps(&self.places[place])).gather();
         let is_possible = !core.is_empty();
         if is_possible {
+            if self.hitting_sets.cores.is_empty() {
+                self.hitting_sets.preferences = preference::preferences(self.program, self.places);
+            }
             self.hitting_sets.cores.push(core);
             self.origins.push(origin);
         }

@@ -10,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_ir::{Gather, LocId, Program, Source, Span, ThreadId, Value};
 use weir_syntax::{FenceSite, FenceSites, Language, ParseError};
 
-use super::{Options, Place, Recheck, recheck};
+use super::{Aim, Fences, Options, Place, Recheck, Report, fences, recheck};
+use crate::robust::{self, Method, by_attacks};
 use crate::session::Session;
 use crate::translate::insert_fences;
-use crate::verdict::Failure;
+use crate::verdict::{Failure, Statistics, Verdict};
 pub use removal::Existing;
 
 /// A set of places, by number.
@@ -88,6 +89,53 @@ impl Sites {
         self.list.iter().map(|site| site.place.clone()).collect()
     }
 
+    /// The cheapest fences for `program`, which these are the places of.
+    ///
+    /// If the program that is searched has a step for each place, there are more states of it. So whether the program
+    /// is robust as it is is asked before any place counts.
+    ///
+    /// # Errors
+    /// As [`fences`].
+    pub fn cheapest(&self, program: &Program, options: &Options, session: &Session) -> Result<Report, Failure> {
+        let is_as_read = self.is_as_read(program);
+        let mut before = Statistics::default();
+        let is_asked = !is_as_read && options.aim == Aim::Robust && options.robust.method == Method::Attacks;
+        if is_asked {
+            let session = session.doing("fences");
+            let robust::Report { verdict, statistics, .. } = by_attacks(program, &options.robust, &session)?;
+            // Reports name the steps of the program with places.
+            let attacks = robust::attacks(&self.program, &session).map_err(Failure::Stopped)?;
+            let none = |fences| Report { is_as_read: true, searches: 1, statistics, ..Report::new(fences, attacks) };
+            match verdict {
+                Verdict::Holds => {
+                    let fences = Fences::Cheapest(vec![Chosen::new()]);
+                    return Ok(Report { reasons: vec![BTreeMap::new()], ..none(fences) });
+                }
+                Verdict::Unknown(limit) => return Ok(none(Fences::Stopped(limit))),
+                Verdict::Violated(_) => before = statistics,
+            }
+        }
+        let mut report = fences(&self.program, &self.places(), options, session)?;
+        report.is_as_read = is_as_read;
+        report.searches += u32::from(is_asked);
+        report.statistics.add(&before);
+        Ok(report)
+    }
+
+    /// Whether the program that is searched does what `program` does, step by step.
+    fn is_as_read(&self, program: &Program) -> bool {
+        let (searched, read) = (&self.program.threads, &program.threads);
+        searched.len() == read.len()
+            && searched.iter().zip(read).all(|(one, other)| one.body.does_the_same(&other.body))
+    }
+
+    /// The text of the program as it is, for which no fences were chosen in a [report](Report::is_as_read) on the program
+    /// as it was read.
+    pub fn unchanged(&self, program: &Program) -> FencedText {
+        let text = program.source.text().to_owned();
+        FencedText { text, language: self.language, is_printed_anew: false, recheck: Recheck::Confirmed }
+    }
+
     /// The line of a place.
     pub fn line(&self, site: &Site) -> u32 {
         self.program.source.line(Span { start: site.offset, end: site.offset })
@@ -117,8 +165,7 @@ impl Sites {
         // Without fences the text stays as it is, whatever a printer would make of it.
         if chosen.is_empty() {
             let recheck = recheck(program, [], options, session)?;
-            let (text, language) = (program.source.text().to_owned(), self.language);
-            return Ok(FencedText { text, language, is_printed_anew: false, recheck });
+            return Ok(FencedText { recheck, ..self.unchanged(program) });
         }
         // In Weir's own language every place is one of the text. In others, tables and macros can stand in the way.
         match self.in_own_language_with_each_left_out(chosen, session)? {

@@ -90,7 +90,7 @@ fn observing(program: &Program, observed: &[StateExpr]) -> Program {
 }
 
 fn run<M: MemoryModel>(compiled: &Compiled, session: &Session) -> (Outcome, BTreeSet<Vec<Value>>) {
-    with_state_size!(compiled.machine.layout.words, from 8, N => run_sized::<M, N>(compiled, session))
+    with_state_size!(compiled.machine.layout.words, from 16, N => run_sized::<M, N>(compiled, session))
 }
 
 fn run_sized<M: MemoryModel, const N: usize>(

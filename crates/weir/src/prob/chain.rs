@@ -64,7 +64,7 @@ pub(super) trait Visitor {
 
 /// Calls the visitor with the smallest size of states that is large enough.
 pub(super) fn with_chain<V: Visitor>(model: &Model, visitor: V) -> V::Output {
-    with_state_size!(model.compiled.machine.layout.words, from 8, N => visitor.visit(&Chain::<N>::new(model)))
+    with_state_size!(model.compiled.machine.layout.words, from 16, N => visitor.visit(&Chain::<N>::new(model)))
 }
 
 impl<'a, const N: usize> Chain<'a, N> {

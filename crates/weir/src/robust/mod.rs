@@ -30,6 +30,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use weir_ir::flow::Ranges;
 use weir_ir::{Gather, Program};
 use weir_witness::Checked;
 
@@ -238,12 +239,18 @@ pub(crate) fn by_attacks(program: &Program, options: &Options, session: &Session
 /// # Errors
 /// If the engine does not support the program, or if a limit is reached.
 pub(crate) fn is_ruled_out(program: &Program, session: &Session) -> Result<bool, Failure> {
-    let checker = Checker::new(program, session)?;
-    let attacks = checker.attacks(session).map_err(Failure::Stopped)?;
-    let mut question = Question { attacks: attacks.open.into_iter().gather(), ..Question::default() };
-    checker.rule_out(&mut question);
-    Ok(question.attacks.is_empty())
+    refuse::unsupported_by(program, BY)?;
+    let attacks = attacks(program, session).map_err(Failure::Stopped)?;
+    if attacks.open.is_empty() {
+        return Ok(true);
+    }
+    let partners = Partners::new(program, &Ranges::of_until(program, session));
+    let mut chains = Chains::new();
+    Ok(!attacks.open.iter().any(|&attack| partners.can_complete(attack, &mut chains)))
 }
+
+/// Who refuses a program.
+const BY: refuse::Who<'_> = refuse::Who::Other("the analysis of robustness");
 
 /// A program prepared for questions about attacks.
 pub(crate) struct Checker {
@@ -283,7 +290,7 @@ impl Checker {
     }
 
     fn compiled(program: &Program, keeps_back: &[Vec<bool>], session: &Session) -> Result<Self, Failure> {
-        refuse::unsupported_by(program, refuse::Who::Other("the analysis of robustness"))?;
+        refuse::unsupported_by(program, BY)?;
         // What properties observe need not be kept, and neither need values that decide nothing.
         let bare = Program { properties: Vec::new(), ..program.clone() };
         let slicer = Slicer::new(&bare, session);

@@ -131,7 +131,7 @@ fn loader(found: &AttackRun) -> Result<ThreadId, String> {
 fn search(checker: &Checker, question: &Question, session: &Session, jobs: usize) -> Outcome {
     let machine = &checker.compiled.machine;
     let fenced = &checker.numbers(&question.fenced);
-    with_state_size!(machine.layout.words, from 8, N => breadth_first(&Races::<N>::new(machine, fenced), session, jobs))
+    with_state_size!(machine.layout.words, from 16, N => breadth_first(&Races::<N>::new(machine, fenced), session, jobs))
 }
 
 fn search_attacks(checker: &Checker, question: &Question, session: &Session, jobs: usize) -> Outcome {

@@ -110,7 +110,7 @@ pub(crate) fn compare(
         compiled => compiled?,
     };
     let observed = Observed::new(program, &compiled, waits);
-    with_state_size!(compiled.machine.layout.words, from 8, N => {
+    with_state_size!(compiled.machine.layout.words, from 16, N => {
         compare_sized::<N>(program, &compiled, &observed, jobs, session)
     })
 }

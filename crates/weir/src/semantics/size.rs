@@ -10,7 +10,7 @@ pub(crate) const MOST_WORDS: usize = 256;
 /// Evaluates an expression with a constant that is the smallest size of states with room for so many words:
 /// `with_state_size!(words, N => search(&System::<Tso, N>::new(machine)))`.
 ///
-/// `from 8` leaves out smaller states. It is for analyses in which the size of a state hardly matters: each size is
+/// `from 16` leaves out smaller states. It is for analyses in which the size of a state hardly matters: each size is
 /// compiled by itself, and that takes long.
 macro_rules! with_state_size {
     ($words:expr, $n:ident => $with:expr) => {
@@ -23,12 +23,12 @@ macro_rules! with_state_size {
                 const $n: usize = 2;
                 $with
             }
-            words => $crate::semantics::size::with_state_size!(words, from 8, $n => $with),
+            words => $crate::semantics::size::with_state_size!(words, from 16, $n => $with),
         }
     };
-    ($words:expr, from 8, $n:ident => $with:expr) => {
-        if $words <= 8 {
-            const $n: usize = 8;
+    ($words:expr, from 16, $n:ident => $with:expr) => {
+        if $words <= 16 {
+            const $n: usize = 16;
             $with
         } else {
             const $n: usize = $crate::semantics::size::MOST_WORDS;
@@ -46,11 +46,11 @@ mod tests {
     #[test]
     fn the_smallest_size_with_room_is_used() {
         let size = |words: usize| with_state_size!(words, N => N);
-        let from_eight = |words: usize| with_state_size!(words, from 8, N => N);
+        let from_sixteen = |words: usize| with_state_size!(words, from 16, N => N);
         for words in 0..=MOST_WORDS {
-            let expected = [1, 2, 8, MOST_WORDS].into_iter().find(|&size| size >= words);
+            let expected = [1, 2, 16, MOST_WORDS].into_iter().find(|&size| size >= words);
             assert_eq!(Some(size(words)), expected);
-            assert_eq!(from_eight(words), size(words).max(8));
+            assert_eq!(from_sixteen(words), size(words).max(16));
         }
     }
 }

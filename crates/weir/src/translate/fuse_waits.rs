@@ -48,6 +48,9 @@ pub fn fuse_waits(program: &Program, goals: &[Goal]) -> Option<FusedWaits> {
         return None;
     }
     let loops = waiting_loops(program);
+    if loops.is_empty() {
+        return None;
+    }
     let mut fused = FusedWaits { program: program.clone(), origins: Vec::new() };
     let mut changes = false;
     for thread in program.thread_ids() {

@@ -8,26 +8,28 @@
 //!
 //! A thread is kept as a whole or not at all: its locations and edges stay as they are, only instructions change, so
 //! that an edge of the result is the edge of the same number of the original. A thread that is not kept has nothing to
-//! do. What matters is found by `relevance`; the arguments that nothing else does are in SOUNDNESS.md.
+//! do. What matters is found by `closure`; the arguments that nothing else does are in SOUNDNESS.md.
 //!
 //! Direction of error: none. The result reaches the goals that the original reaches, under SC and under TSO.
 
+mod closure;
 mod growth;
 mod relevance;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use weir_ir::flow::{Ranges, Webs, live_registers, observed_registers};
 use weir_ir::{
-    Address, Body, Edge, EdgeId, Expr, Instruction, Location, Multiplicity, Program, Property, PropertyKind, Range,
-    RegExpr, RegId, Rmw, Thread, ThreadId,
+    Address, Body, Edge, EdgeId, Expr, Gather, Instruction, Location, Multiplicity, Program, Property, PropertyKind,
+    Range, RegExpr, RegId, Rmw, Thread, ThreadId,
 };
 use weir_witness::{Action, Goal, Model, Run, Step, enabled_steps, replay};
 
 use super::Translation;
 use crate::session::Session;
 use crate::verdict::Coverage;
+use closure::{Facts, Sources};
 pub use growth::{Growing, Growth};
 use relevance::Relevance;
 
@@ -37,6 +39,7 @@ pub struct Slicer<'p> {
     ranges: Ranges,
     /// The live ranges of registers, thread by thread.
     lives: Arc<Vec<Webs>>,
+    sources: Sources,
     /// Whether the ranges are those of the whole analysis: if it ended early, anything seems possible.
     is_analysed: bool,
 }
@@ -45,7 +48,13 @@ impl<'p> Slicer<'p> {
     /// Analyses a program, once for all slices.
     pub fn new(program: &'p Program, session: &Session) -> Self {
         let ranges = Ranges::of_until(program, session);
-        Self { program, ranges, lives: lives(program), is_analysed: session.exceeded_before_work().is_none() }
+        let lives = lives(program);
+        let sources = Sources::new(program, &ranges, &lives);
+        Self { program, ranges, lives, sources, is_analysed: session.exceeded_before_work().is_none() }
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts { program: self.program, ranges: &self.ranges, lives: &self.lives, sources: &self.sources }
     }
 
     /// The part of the program that these goals depend on.
@@ -60,7 +69,7 @@ impl<'p> Slicer<'p> {
             return sliced;
         }
         let goals = self.possible(goals);
-        let mut sliced = self.cut(Relevance::of_goals(self.program, &self.ranges, &self.lives, &goals));
+        let mut sliced = self.cut(closure::of_goals(self.facts(), &goals));
         trivialize(&mut sliced.program, |property| goals.contains(&Goal::Property(property)));
         let must_end = goals.iter().any(|&goal| relevance::needs_ends(self.program, goal));
         let left_out = |thread: &ThreadId| must_end && !sliced.relevance.is_kept(*thread);
@@ -73,7 +82,7 @@ impl<'p> Slicer<'p> {
         if !self.is_supported(goals) {
             return Relevance::everything(self.program, &self.lives);
         }
-        Relevance::of_goals(self.program, &self.ranges, &self.lives, &self.possible(goals))
+        closure::of_goals(self.facts(), &self.possible(goals))
     }
 
     fn is_supported(&self, goals: &[Goal]) -> bool {
@@ -93,7 +102,7 @@ impl<'p> Slicer<'p> {
         if !is_supported(self.program) {
             return Sliced::unchanged(self.program, &self.lives);
         }
-        self.cut(Relevance::of_accesses(self.program, &self.ranges, &self.lives))
+        self.cut(closure::of_accesses(self.facts()))
     }
 
     /// The program without the values that neither these goals nor control flow nor addresses depend on. It takes the
@@ -103,7 +112,7 @@ impl<'p> Slicer<'p> {
         if !self.is_supported(goals) {
             return Sliced::unchanged(self.program, &self.lives);
         }
-        self.cut(Relevance::of_steps(self.program, &self.ranges, &self.lives, goals))
+        self.cut(closure::of_steps(self.facts(), goals))
     }
 
     /// The values that registers and cells of the program can hold.
@@ -163,22 +172,26 @@ impl<'p> Slicer<'p> {
     }
 
     fn cut(&self, relevance: Relevance) -> Sliced {
-        let mut sliced = Sliced::unchanged(self.program, &self.lives);
-        for thread in self.program.running_threads() {
-            let body = &mut sliced.program.threads[thread.index()].body;
-            if relevance.is_kept(thread) {
-                let mut ids = (0..).map(EdgeId);
-                *body = body.map_edges(|edge| {
-                    let id = ids.next().unwrap_or(EdgeId(0));
-                    let instruction = rewritten((self.program, &self.ranges), &relevance, (thread, id), edge);
-                    Edge { instruction, ..edge.clone() }
-                });
+        let running: BTreeSet<ThreadId> = self.program.running_threads().gather();
+        let program = self.program.map_bodies(|thread, body| {
+            if !running.contains(&thread) {
+                body.clone()
+            } else if relevance.is_kept(thread) {
+                self.cut_body(&relevance, thread, body)
             } else {
-                *body = nothing_to_do(body);
+                nothing_to_do(body)
             }
-        }
-        sliced.relevance = relevance;
-        sliced
+        });
+        Sliced { program, relevance, run_first: Vec::new() }
+    }
+
+    fn cut_body(&self, relevance: &Relevance, thread: ThreadId, body: &Body) -> Body {
+        let mut ids = (0..).map(EdgeId);
+        body.map_edges(|edge| {
+            let id = ids.next().unwrap_or(EdgeId(0));
+            let instruction = rewritten((self.program, &self.ranges), relevance, (thread, id), edge);
+            Edge { from: edge.from, to: edge.to, instruction, span: edge.span }
+        })
     }
 }
 

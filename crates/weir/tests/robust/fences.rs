@@ -1,6 +1,7 @@
 //! Fences by definition: of all sets of places, those that achieve the aim at the least cost, each set tried with the
 //! fences put in.
 
+mod as_read;
 mod costs;
 mod edited;
 mod existing;

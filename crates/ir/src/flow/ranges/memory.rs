@@ -101,6 +101,13 @@ impl Memory {
         Self { slots, anywhere: None, anywhere_growths: 0, all }
     }
 
+    /// Whether the cells hold the same, and the same of them are written.
+    pub(super) fn holds_the_same(&self, other: &Self) -> bool {
+        let held = |slot: &Slot| (slot.value, slot.is_written);
+        (self.anywhere, self.all) == (other.anywhere, other.all)
+            && self.slots.iter().map(held).eq(other.slots.iter().map(held))
+    }
+
     /// The slots that cells of these addresses may lie in; nothing if those are too many.
     fn touched(&self, addresses: Range) -> Option<impl Iterator<Item = usize> + use<>> {
         let (elsewhere, declared) = (self.slots.len() - 1, &self.slots[..self.slots.len() - 1]);

@@ -105,11 +105,16 @@ pub(super) fn solve(
         if poll.is_over() {
             break;
         }
-        let mut narrowed = memory.restarted();
+        let (mut narrowed, mut changed) = (memory.restarted(), false);
         for unit in &mut units {
-            unit.descend(&memory, &mut narrowed);
+            changed |= unit.descend(&memory, &mut narrowed);
         }
+        changed |= !narrowed.holds_the_same(&memory);
         memory = narrowed;
+        // Another pass would do the same as this one.
+        if !changed {
+            break;
+        }
     }
     (units.into_iter().map(|unit| unit.rows).collect(), memory)
 }
@@ -260,8 +265,10 @@ impl<'p> Unit<'p> {
         }
     }
 
-    /// Computes each row afresh from those that lead to it, and adds what the edges do to `narrowed`.
-    fn descend(&mut self, memory: &Memory, narrowed: &mut Memory) {
+    /// Computes each row afresh from those that lead to it, and adds what the edges do to `narrowed`. Whether a row has
+    /// changed.
+    fn descend(&mut self, memory: &Memory, narrowed: &mut Memory) -> bool {
+        let mut changed = false;
         let mut env = Env::default();
         env.load(&self.start);
         let mut row = self.start.clone();
@@ -289,11 +296,13 @@ impl<'p> Unit<'p> {
                     env.reset();
                 }
             }
-            self.rows.is_reachable[loc.index()] = is_reached;
-            if is_reached && self.rows.is_followed {
+            changed |= std::mem::replace(&mut self.rows.is_reachable[loc.index()], is_reached) != is_reached;
+            if is_reached && self.rows.is_followed && *self.rows.at(loc) != *row {
+                changed = true;
                 self.rows.at_mut(loc).copy_from_slice(&row);
             }
         }
+        changed
     }
 }
 

@@ -77,3 +77,16 @@ fn who_wins_speaks_for_all_and_without_a_winner_all_is_summed_up() {
     let round = conclude(None, attempts(), Some(Limit::Time));
     assert_eq!(round.limit, Limit::Time);
 }
+
+#[test]
+fn a_member_that_is_asked_twice_is_listed_once_with_all_it_did() {
+    let mut collected = Collected::default();
+    let stopped = attempt_of(DUAL, End::Stopped(Limit::States));
+    [stopped.clone(), attempt_of(LAZY, End::Nothing), attempt_of(DUAL, End::Answered)]
+        .into_iter()
+        .for_each(|attempt| collected.note(attempt));
+    let listed: Vec<_> = collected.attempts.iter().map(|attempt| (attempt.member, attempt.end.clone())).collect();
+    assert_eq!(listed, [(LAZY, End::Nothing), (DUAL, End::Answered)]);
+    assert_eq!(collected.attempts[1].statistics.states, 2 * stopped.statistics.states);
+    assert_eq!(collected.states(), 3 * stopped.statistics.states);
+}

@@ -89,7 +89,7 @@ pub(super) fn certify(
     let mut compiled = compiled(program, options, &goals, session)?;
     compiled.machine.abstraction = Pool::new(buffering);
     let states =
-        with_state_size!(compiled.machine.layout.words, from 8, N => states::all::<N>(program, &compiled, session));
+        with_state_size!(compiled.machine.layout.words, from 16, N => states::all::<N>(program, &compiled, session));
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }
@@ -116,7 +116,7 @@ pub(super) fn closed_set(
     let mut compiled = compile(program, purpose, session)?;
     compiled.machine.abstraction = Pool::new(buffering);
     let (compiled, words) = (&compiled, compiled.machine.layout.words);
-    let states = with_state_size!(words, from 8, N => match model {
+    let states = with_state_size!(words, from 16, N => match model {
         Model::Sc => states::packed::<Sc, N>(program, compiled, session),
         Model::Tso => states::packed::<Abstract, N>(program, compiled, session),
     });
@@ -207,7 +207,7 @@ impl Refinement<'_> {
         let session = self.session;
         let (machine, groups, options) = (&self.compiled.machine, self.groups.as_slice(), self.options);
         let (outcome, answer) =
-            with_state_size!(machine.layout.words, from 8, N => attempt_sized::<N>(machine, groups, options, session));
+            with_state_size!(machine.layout.words, from 16, N => attempt_sized::<N>(machine, groups, options, session));
         self.note(&outcome);
         answer
     }
@@ -215,7 +215,7 @@ impl Refinement<'_> {
     fn is_exact(&mut self, events: &[Event]) -> bool {
         self.compiled.machine.abstraction = Pool::new(EXACT_MULTISET);
         let machine = &self.compiled.machine;
-        with_state_size!(machine.layout.words, from 8, N => exact::admits::<N>(machine, events))
+        with_state_size!(machine.layout.words, from 16, N => exact::admits::<N>(machine, events))
     }
 
     fn note(&mut self, outcome: &Outcome) {

@@ -33,7 +33,7 @@ pub(super) fn decide(program: &Program, model: Model, goals: &[Goal], session: &
         result => result?,
     };
     let question = Question { program, compiled: &compiled, regions: Regions::new(program, &compiled, goals) };
-    let found = with_state_size!(compiled.machine.layout.words, from 8, N => match model {
+    let found = with_state_size!(compiled.machine.layout.words, from 16, N => match model {
         Model::Sc => question.answer::<Sc, N>(session),
         Model::Tso => question.answer::<Tso, N>(session),
     });

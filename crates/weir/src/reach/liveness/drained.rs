@@ -47,7 +47,7 @@ pub(super) fn decide(program: &Program, goals: &[Goal], session: &Session) -> Re
         result => result?,
     };
     let question = Question { backwards: &backwards, compiled: &compiled, conditions: &conditions, session };
-    let (answer, states) = with_state_size!(compiled.machine.layout.words, from 8, N => question.answer::<N>());
+    let (answer, states) = with_state_size!(compiled.machine.layout.words, from 16, N => question.answer::<N>());
     if let Some(fault) = compiled.machine.fault.get() {
         return Err(Failure::Bug(fault.clone()));
     }

@@ -23,7 +23,7 @@ pub(crate) fn stuck_states(
     compiled: &Compiled,
     session: &Session,
 ) -> Result<FxHashSet<Box<[u64]>>, Limit> {
-    with_state_size!(compiled.machine.layout.words, from 8, N => sized::<N>(program, compiled, session))
+    with_state_size!(compiled.machine.layout.words, from 16, N => sized::<N>(program, compiled, session))
 }
 
 fn sized<const N: usize>(

@@ -1,15 +1,12 @@
-//! What goals depend on: threads, registers and cells, closed under what these depend on in turn.
-//!
-//! Whatever can block or decide where control goes counts, in every thread that counts: conditions, assertions, awaits,
-//! and stores that a range may block. So a thread of the slice goes where it goes in the original.
+//! What counts for some goals: threads, registers and cells. `closure` finds out what that is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use weir_ir::flow::{Moment, Ranges, RegisterSet, Webs, ends_alone, never_blocks, never_ends};
 use weir_ir::{
-    Edge, EdgeId, Expr, Instruction, LocId, Program, PropertyKind, Range, RegExpr, RegId, Rmw, Shared, StateAtom,
-    StateExpr, ThreadId, UnaryOp, Value,
+    Edge, EdgeId, Expr, LocId, Program, PropertyKind, Range, RegExpr, RegId, Shared, StateAtom, StateExpr, ThreadId,
+    UnaryOp, Value,
 };
 use weir_witness::Goal;
 
@@ -53,36 +50,6 @@ impl Relevance {
         all.keeps_accesses = true;
         all.keeps_conditions = true;
         all
-    }
-
-    /// What these goals depend on.
-    pub(super) fn of_goals(program: &Program, ranges: &Ranges, lives: &Arc<Vec<Webs>>, goals: &[Goal]) -> Self {
-        let mut found = Self::nothing(program, lives);
-        for &goal in goals {
-            found.add_goal(program, ranges, goal);
-        }
-        found.close(program, ranges, Demand::Values);
-        found
-    }
-
-    /// What these goals, control flow and addresses depend on.
-    pub(super) fn of_steps(program: &Program, ranges: &Ranges, lives: &Arc<Vec<Webs>>, goals: &[Goal]) -> Self {
-        let mut found = Self::nothing(program, lives);
-        found.threads.fill(true);
-        found.keeps_accesses = true;
-        found.keeps_conditions = goals.iter().any(|goal| goal.is_liveness(program));
-        goals.iter().for_each(|&goal| found.add_goal(program, ranges, goal));
-        found.close(program, ranges, Demand::Values);
-        found
-    }
-
-    /// What control flow and addresses depend on.
-    pub(super) fn of_accesses(program: &Program, ranges: &Ranges, lives: &Arc<Vec<Webs>>) -> Self {
-        let mut found = Self::nothing(program, lives);
-        found.threads.fill(true);
-        found.keeps_accesses = true;
-        found.close(program, ranges, Demand::Accesses);
-        found
     }
 
     pub(super) fn is_kept(&self, thread: ThreadId) -> bool {
@@ -141,17 +108,9 @@ impl Relevance {
     }
 }
 
-/// What the closure is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Demand {
-    /// States: the values of what counts.
-    Values,
-    /// Traces: also whether a compare-and-swap writes.
-    Accesses,
-}
-
 impl Relevance {
-    fn add_goal(&mut self, program: &Program, ranges: &Ranges, goal: Goal) {
+    /// Adds what a goal names. What that depends on in turn is missing.
+    pub(super) fn add_goal(&mut self, program: &Program, ranges: &Ranges, goal: Goal) {
         if needs_ends(program, goal) {
             let must_stay = |thread: &ThreadId| !ends_alone(program, ranges, *thread);
             let kept: Vec<ThreadId> = program.running_threads().filter(must_stay).collect();
@@ -187,125 +146,29 @@ impl Relevance {
         });
     }
 
-    /// Adds what the parts that count depend on, until nothing is missing.
-    fn close(&mut self, program: &Program, ranges: &Ranges, demand: Demand) {
-        loop {
-            let mut changed = false;
-            for thread in program.running_threads() {
-                let body = program.body(thread);
-                if !self.is_kept(thread) {
-                    let mut edges = body.edges().iter();
-                    let writes = edges.any(|edge| writes_any(ranges, thread, edge, |cells| self.touches(cells)));
-                    changed |= std::mem::replace(&mut self.threads[thread.index()], writes) != writes;
-                    continue;
-                }
-                if body.takes_lock() && !self.keeps_accesses {
-                    // Others wait for whoever holds the lock: where they do so must not change.
-                    (self.keeps_accesses, changed) = (true, true);
-                }
-                for (id, edge) in body.edges().iter().enumerate().map(|(id, edge)| (EdgeId::new(id), edge)) {
-                    if ranges.is_reachable(thread, edge.from) {
-                        changed |= self.add_edge(program, ranges, (thread, id), edge, demand);
-                    }
-                }
-            }
-            if !changed {
-                return;
-            }
-        }
+    /// Adds a thread; whether that is news.
+    pub(super) fn add_thread(&mut self, thread: ThreadId) -> bool {
+        !std::mem::replace(&mut self.threads[thread.index()], true)
     }
 
-    /// Adds what an edge depends on; whether that was news.
-    fn add_edge(
-        &mut self,
-        program: &Program,
-        ranges: &Ranges,
-        (thread, id): (ThreadId, EdgeId),
-        edge: &Edge,
-        demand: Demand,
-    ) -> bool {
-        let addresses = |address: &RegExpr| ranges.value_at(thread, edge.from, address).unwrap_or(Range::FULL);
-        let mut changed = false;
-        match &edge.instruction {
-            Instruction::Assume(condition)
-                if !self.keeps_conditions && decided(ranges, thread, edge, condition).is_some() => {}
-            Instruction::Assume(condition) | Instruction::Assert(condition) => {
-                changed |= self.add_uses(thread, edge, condition);
-            }
-            Instruction::Load { .. } | Instruction::Snapshot(_) => {
-                let one = match &edge.instruction {
-                    Instruction::Load { register, address } => Some((*register, address)),
-                    _ => None,
-                };
-                let several = edge.instruction.loads_at_once().unwrap_or_default();
-                for (register, address) in one.into_iter().chain(several.iter().map(|(reg, address)| (*reg, address))) {
-                    let matters = self.has_definition(thread, edge, register);
-                    if matters || self.keeps_accesses {
-                        changed |= self.add_uses(thread, edge, address);
-                    }
-                    changed |= matters && self.add_cells(addresses(address));
-                }
-            }
-            Instruction::Await { loads, condition } => {
-                changed |= self.add_uses(thread, edge, condition);
-                for (_, address) in loads {
-                    changed |= self.add_uses(thread, edge, address) | self.add_cells(addresses(address));
-                }
-            }
-            Instruction::Store { address, value } => {
-                let matters = self.touches(addresses(address))
-                    || ranges.may_leave_range(program, thread, edge)
-                    || neutral(program, addresses(address)).is_none();
-                if matters || self.keeps_accesses {
-                    changed |= self.add_uses(thread, edge, address);
-                }
-                changed |= matters && (self.add_write(thread, id) | self.add_uses(thread, edge, value));
-            }
-            Instruction::ReadModifyWrite { register, address, operation } => {
-                let is_read = register.is_some_and(|register| self.has_definition(thread, edge, register));
-                let may_fail = matches!(operation, Rmw::CompareAndSwap { .. } | Rmw::CompareExchange { .. });
-                let matters = is_read
-                    || self.touches(addresses(address))
-                    || ranges.may_leave_range(program, thread, edge)
-                    || neutral(program, addresses(address)).is_none()
-                    || demand == Demand::Accesses && may_fail;
-                if matters || self.keeps_accesses {
-                    changed |= self.add_uses(thread, edge, address);
-                }
-                if matters {
-                    changed |= self.add_write(thread, id) | self.add_cells(addresses(address));
-                    operation.for_each_operand(&mut |operand| changed |= self.add_uses(thread, edge, operand));
-                }
-            }
-            Instruction::Assign { register, value } if self.has_definition(thread, edge, *register) => {
-                changed |= self.add_uses(thread, edge, value);
-            }
-            Instruction::Assign { .. }
-            | Instruction::Havoc { .. }
-            | Instruction::Skip
-            | Instruction::Fence
-            | Instruction::Membarrier
-            | Instruction::Lock
-            | Instruction::Unlock
-            | Instruction::Terminate
-            // Programs with these are not sliced.
-            | Instruction::Call { .. }
-            | Instruction::Return(_)
-            | Instruction::Spawn(_) => {}
-        }
-        changed
+    /// Adds all threads, with all their accesses.
+    pub(super) fn add_all_accesses(&mut self) {
+        self.threads.fill(true);
+        self.keeps_accesses = true;
     }
 
-    /// Adds the registers that an expression of an edge reads. Those that an `await` loads itself are not read before.
-    fn add_uses(&mut self, thread: ThreadId, edge: &Edge, expr: &RegExpr) -> bool {
-        let mut changed = false;
-        let lives = Arc::clone(&self.lives);
-        expr.for_each_leaf(&mut |&register| {
-            if let Some(web) = lives[thread.index()].at(edge.from, register) {
-                changed |= self.webs[thread.index()].insert(RegId(web));
-            }
-        });
-        changed
+    pub(super) fn keep_accesses(&mut self) {
+        self.keeps_accesses = true;
+    }
+
+    pub(super) fn keep_conditions(&mut self) {
+        self.keeps_conditions = true;
+    }
+
+    /// Adds the live range that a register is in at a location. Its number, if that is news.
+    pub(super) fn add_register_at(&mut self, thread: ThreadId, loc: LocId, register: RegId) -> Option<u32> {
+        let web = self.lives[thread.index()].at(loc, register)?;
+        self.webs[thread.index()].insert(RegId(web)).then_some(web)
     }
 
     fn add_register_everywhere(&mut self, thread: ThreadId, register: RegId) {
@@ -316,33 +179,32 @@ impl Relevance {
         }
     }
 
-    fn add_write(&mut self, thread: ThreadId, edge: EdgeId) -> bool {
-        !std::mem::replace(&mut self.writes[thread.index()][edge.index()], true)
+    pub(super) fn add_write(&mut self, thread: ThreadId, edge: EdgeId) {
+        self.writes[thread.index()][edge.index()] = true;
+    }
+
+    /// The positions of the ranges that meet this one.
+    fn meeting(&self, cells: Range) -> std::ops::Range<usize> {
+        let start = self.cells.partition_point(|known| known.high < cells.low);
+        start..start + self.cells[start..].partition_point(|known| known.low <= cells.high)
     }
 
     /// Whether one of these cells counts.
     pub(super) fn touches(&self, cells: Range) -> bool {
-        self.cells.iter().any(|known| known.meet(cells).is_some())
+        !self.meeting(cells).is_empty()
     }
 
-    fn add_cells(&mut self, cells: Range) -> bool {
-        if self.cells.iter().any(|known| known.meet(cells) == Some(cells)) {
+    /// Adds cells; whether that is news.
+    pub(super) fn add_cells(&mut self, cells: Range) -> bool {
+        let meeting = self.meeting(cells);
+        let known = &self.cells[meeting.clone()];
+        if known.iter().any(|known| known.meet(cells) == Some(cells)) {
             return false;
         }
-        let (overlapping, mut rest): (Vec<Range>, Vec<Range>) =
-            self.cells.iter().partition(|known| known.meet(cells).is_some());
-        rest.push(overlapping.into_iter().fold(cells, Range::hull));
-        rest.sort_unstable();
-        self.cells = rest;
+        let joined = known.iter().copied().fold(cells, Range::hull);
+        self.cells.splice(meeting, [joined]);
         true
     }
-}
-
-fn writes_any(ranges: &Ranges, thread: ThreadId, edge: &Edge, touches: impl Fn(Range) -> bool) -> bool {
-    let (Instruction::Store { address, .. } | Instruction::ReadModifyWrite { address, .. }) = &edge.instruction else {
-        return false;
-    };
-    ranges.value_at(thread, edge.from, address).is_some_and(touches)
 }
 
 /// A value that can be stored to any of these addresses without ever being blocked; the one that is there already, if
