@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use weir_ir::{Instruction, Interrupt, Poll, ThreadId};
 
-use super::check::{Checker, Observed};
+use super::check::{Checker, Observed, PERIOD};
 use super::packed::Rows;
 use super::rows::{Shared, decode_shared, decode_thread, encode_shared, encode_thread};
 use super::tuples::{Finger, Tuples, TuplesBuilder};
@@ -18,8 +18,12 @@ use crate::run::Model;
 /// So many parts are always kept.
 const LEAST: usize = 64;
 
-/// There must be this many times as many states as parts: otherwise, keeping the parts takes too much memory.
+/// There must be this many times as many states as parts, and as many bytes in the set: otherwise, keeping the parts takes
+/// too much memory.
 const SHARING: usize = 32;
+
+/// So many bytes of parts are always kept.
+const LEAST_BYTES: usize = 1 << 14;
 
 /// How many steps of a thread are looked up near where the corresponding ones from the state before led.
 const FINGERS: usize = 4;
@@ -40,7 +44,7 @@ pub(super) enum Opinion {
 /// # Errors
 /// [`Fault::Interrupted`].
 pub(super) fn opinion(checker: &Checker<'_, &PackedStates>, interrupt: &dyn Interrupt) -> Result<Opinion, Fault> {
-    let poll = Poll::new(interrupt);
+    let poll = Poll::every(PERIOD, interrupt);
     let accepted = Collapsed::new(checker, &poll).is_some_and(|mut collapsed| collapsed.is_closed(&poll));
     match (poll.was_over(), accepted) {
         (true, _) => Err(Fault::Interrupted),
@@ -91,6 +95,7 @@ impl Parts {
     fn of(set: &PackedStates, poll: &Poll<'_>) -> Option<Self> {
         let listed = set.listed();
         let mut left = set.len() / SHARING + LEAST;
+        let mut bytes_left = set.bytes().len() / SHARING + LEAST_BYTES;
         let mut parts = Self { threads: listed.iter().map(|_| Table::new()).collect(), shared: Table::new() };
         let mut rows = set.rows();
         for _ in 0..set.len() {
@@ -101,7 +106,10 @@ impl Parts {
                     Some(table) => table.keep(part, |part| decode_thread(&listed[number], part))?,
                     None => parts.shared.keep(part, decode_shared)?,
                 };
-                left = left.checked_sub(usize::from(is_new))?;
+                if is_new {
+                    left = left.checked_sub(1)?;
+                    bytes_left = bytes_left.checked_sub(part.len())?;
+                }
                 Some(())
             };
             (first..=listed.len()).try_for_each(&mut keep)?;

@@ -226,19 +226,20 @@ impl<'a> Rows<'a> {
 struct CanonicalParts<'a> {
     listed: &'a ListedRegisters,
     known: Vec<FxHashSet<Box<[u8]>>>,
+    /// How many bytes the known parts have.
+    held: usize,
 }
 
 impl<'a> CanonicalParts<'a> {
-    /// How many parts of each kind are remembered: memory must not grow with the number of states.
-    const MOST: usize = 1 << 14;
+    /// How many bytes are remembered: memory must not grow with the number of states.
+    const MOST: usize = 1 << 20;
 
     fn new(listed: &'a ListedRegisters) -> Self {
-        Self { listed, known: vec![FxHashSet::default(); listed.len() + 1] }
+        Self { listed, known: vec![FxHashSet::default(); listed.len() + 1], held: 0 }
     }
 
     fn holds(&mut self, number: usize, part: &[u8]) -> bool {
-        let known = &mut self.known[number];
-        if known.contains(part) {
+        if self.known[number].contains(part) {
             return true;
         }
         let is_canonical = match self.listed.get(number) {
@@ -246,10 +247,12 @@ impl<'a> CanonicalParts<'a> {
             None => decode_shared(part).is_some(),
         };
         if is_canonical {
-            if known.len() == Self::MOST {
-                known.clear();
+            if self.held > Self::MOST {
+                self.known.iter_mut().for_each(FxHashSet::clear);
+                self.held = 0;
             }
-            known.insert(part.into());
+            self.held += part.len();
+            self.known[number].insert(part.into());
         }
         is_canonical
     }
